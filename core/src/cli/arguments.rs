@@ -1,0 +1,130 @@
+//! Which command line means what.
+
+use lexopt::{Arg, Parser};
+
+use crate::error::{Error, ErrorCode};
+
+/// One understood command line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Invocation {
+    pub command: Command,
+    /// `--dir`, as given.
+    pub directory: Option<String>,
+    /// `--json`.
+    pub json: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    Help,
+    Version,
+    Scan,
+    Prompt,
+    Show { path: String },
+}
+
+/// Reads the arguments; global options may stand anywhere.
+pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
+    let mut parser = Parser::from_args(args);
+    let mut words: Vec<String> = Vec::new();
+    let (mut directory, mut json, mut help, mut version) = (None, false, false, false);
+    while let Some(arg) = parser.next().map_err(|error| usage(&error.to_string()))? {
+        match arg {
+            Arg::Long("dir") => directory = Some(text(parser.value())?),
+            Arg::Long("json") => json = true,
+            Arg::Long("help") | Arg::Short('h') => help = true,
+            Arg::Long("version") | Arg::Short('V') => version = true,
+            Arg::Value(word) => words.push(text(Ok(word))?),
+            other => return Err(usage(&other.unexpected().to_string())),
+        }
+    }
+    let command = match words.split_first() {
+        _ if help => Command::Help,
+        _ if version => Command::Version,
+        None => return Err(usage("no command was given")),
+        Some((name, rest)) => match (name.as_str(), rest) {
+            ("help", []) => Command::Help,
+            ("scan", []) => Command::Scan,
+            ("prompt", []) => Command::Prompt,
+            ("show", [path]) => Command::Show { path: path.clone() },
+            ("show", []) => return Err(usage("show needs the path of a memory")),
+            ("scan" | "prompt" | "show" | "help", _) => {
+                return Err(usage(&format!("{name} was given too many arguments")));
+            }
+            _ => return Err(usage(&format!("there is no command {name:?}"))),
+        },
+    };
+    Ok(Invocation {
+        command,
+        directory,
+        json,
+    })
+}
+
+fn text(value: Result<std::ffi::OsString, lexopt::Error>) -> Result<String, Error> {
+    value
+        .map_err(|error| usage(&error.to_string()))?
+        .into_string()
+        .map_err(|_| usage("an argument is not UTF-8 text"))
+}
+
+fn usage(problem: &str) -> Error {
+    Error::new(ErrorCode::Usage, format!("{problem}; see memdir --help"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, parse};
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn options_stand_before_or_after_the_command() {
+        for line in [
+            "--dir /s --json show a.md",
+            "show a.md --dir /s --json",
+            "show --json a.md --dir=/s",
+        ] {
+            let parsed = parse(words(line)).unwrap();
+            assert_eq!(
+                parsed.command,
+                Command::Show {
+                    path: "a.md".into()
+                },
+                "{line}"
+            );
+            assert_eq!(
+                (parsed.directory.as_deref(), parsed.json),
+                (Some("/s"), true),
+                "{line}"
+            );
+        }
+        assert_eq!(
+            parse(words("show -- --odd.md")).unwrap().command,
+            Command::Show {
+                path: "--odd.md".into()
+            }
+        );
+    }
+
+    #[test]
+    fn wrong_usage_is_named() {
+        for (line, problem) in [
+            ("", "no command"),
+            ("scam", "\"scam\""),
+            ("scan extra", "too many"),
+            ("show", "path"),
+            ("scan --jsn", "--jsn"),
+            ("scan --dir", "--dir"),
+            ("scan --json=1", "--json"),
+        ] {
+            let error = parse(words(line)).unwrap_err();
+            assert_eq!(error.code, crate::ErrorCode::Usage, "{line}");
+            assert!(error.message.contains(problem), "{line}: {}", error.message);
+        }
+        assert_eq!(parse(words("scam --help")).unwrap().command, Command::Help);
+        assert_eq!(parse(words("--version")).unwrap().command, Command::Version);
+    }
+}

@@ -1,0 +1,182 @@
+//! The one error type and its closed table of codes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::flow::{Failure, FailureCode};
+
+/// Why an operation failed. The message names the thing, the rule and the remedy; it never holds
+/// a secret's value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// Stable; what programs decide by.
+    pub code: ErrorCode,
+    /// One line for a person.
+    pub message: String,
+    /// The file or folder it is about, if it is about one.
+    pub path: Option<String>,
+}
+
+impl Error {
+    /// An error that is not about one path.
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            path: None,
+        }
+    }
+
+    /// The same error, about `path`.
+    #[must_use]
+    pub fn at(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// The driver of a flow broke the engine's contract.
+    #[must_use]
+    pub fn protocol(message: impl fmt::Display) -> Self {
+        Self::new(
+            ErrorCode::Protocol,
+            format!("{message}; answer every effect of a step exactly once before the next resume"),
+        )
+    }
+
+    /// A failed effect that an operation cannot do without: `doing` says what was tried.
+    #[must_use]
+    pub fn from_failure(failure: &Failure, doing: &str, path: &str) -> Self {
+        Self::new(
+            failure.code.into(),
+            format!("{doing} {path} failed: {}", failure.message),
+        )
+        .at(path)
+    }
+}
+
+impl ErrorCode {
+    /// The code as it stands in JSON.
+    #[must_use]
+    pub fn name(self) -> String {
+        crate::text::wire_name(&self)
+    }
+}
+
+/// Which group of codes an error belongs to: the faces make one exception class of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorFamily {
+    /// How the operation was driven: cancelled, broken contract, defect.
+    Engine,
+    /// What the caller passed in.
+    Input,
+    /// A path that a rule refuses.
+    Path,
+    /// What the operating system or the network answered.
+    Host,
+}
+
+/// One row of [`error_table`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ErrorInfo {
+    /// The code.
+    pub code: ErrorCode,
+    /// Its group.
+    pub family: ErrorFamily,
+    /// A typical message.
+    pub example: &'static str,
+}
+
+/// Declares the codes once: the enum, its family, an example, the way from a failed effect.
+macro_rules! error_codes {
+    ($($variant:ident $family:ident $example:literal;)*) => {
+        /// Every code there is. Kebab-case on the wire.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        #[expect(missing_docs, reason = "the table has an example of each")]
+        pub enum ErrorCode {
+            $($variant,)*
+        }
+
+        /// Every code with its family and an example, in a fixed order.
+        #[must_use]
+        pub fn error_table() -> Vec<ErrorInfo> {
+            vec![$(ErrorInfo {
+                code: ErrorCode::$variant,
+                family: ErrorFamily::$family,
+                example: $example,
+            },)*]
+        }
+    };
+}
+
+error_codes! {
+    Aborted Engine "the operation was cancelled before it was done";
+    Protocol Engine "effect 3 was not answered before the next resume; answer every effect of a step exactly once before the next resume";
+    Internal Engine "a flow waits for nothing; this is a defect of memdir, please report it";
+    InvalidText Input "the text holds half of a surrogate pair at position 4; pass well-formed text";
+    InvalidArgument Input "limit must be a whole number from 1 to 200";
+    Usage Input "unknown option --jsn; see memdir --help";
+    NotText Input "notes.md is not UTF-8 text; convert it to UTF-8";
+    PathEmpty Path "the memory directory is empty; give an absolute path";
+    PathNul Path "the memory directory holds a NUL character; give a plain absolute path";
+    PathHome Path "~/ names the home directory itself; name a folder inside it";
+    PathHomeParent Path "~/.. names the parent of the home directory; name a folder inside home";
+    PathOutsideHome Path "~/../x leaves the home directory; name a folder inside home";
+    PathUnc Path "\\\\server\\share is a network path; give a path on a local disk";
+    PathDriveRoot Path "C:\\ is the root of a drive; name a folder in it";
+    PathRelative Path "notes/memory is relative; give an absolute path";
+    PathRoot Path "/ is the root of the file system; name a folder in it";
+    PathTooShort Path "/a is too short to be a memory directory; name a folder in it";
+    PathOutsideStore Path "../x.md is not a path inside the store; give one relative to it, with forward slashes";
+    LinkOutside Path "a.md is a link that leaves the store; keep the file itself in the store";
+    NotFound Host "reading a.md failed: no such file";
+    Exists Host "creating a.md failed: it exists";
+    Permission Host "reading a.md failed: permission denied";
+    ReadOnly Host "writing a.md failed: read-only file system";
+    NoSpace Host "writing a.md failed: no space left on device";
+    NotADirectory Host "listing /a/b failed: not a directory";
+    IsADirectory Host "reading /a/b failed: is a directory";
+    NotEmpty Host "removing /a/b failed: directory not empty";
+    Loop Host "reading a.md failed: too many levels of symbolic links";
+    NameTooLong Host "creating a.md failed: file name too long";
+    InvalidName Host "listing /a failed: a name is not UTF-8";
+    TooLarge Host "reading a.md failed: it is larger than 4194304 bytes";
+    TooManyOpen Host "reading a.md failed: too many open files";
+    CrossDevice Host "renaming a.md failed: invalid cross-device link";
+    Busy Host "writing a.md failed: another writer held the store for 30 s";
+    Unsupported Host "this host cannot make HTTP requests";
+    Timeout Host "GET https://example.com/ failed: no answer within 30000 ms";
+    Network Host "GET https://example.com/ failed: connection refused";
+    Other Host "reading a.md failed: input/output error";
+}
+
+impl From<FailureCode> for ErrorCode {
+    fn from(code: FailureCode) -> Self {
+        match code {
+            FailureCode::NotFound => Self::NotFound,
+            FailureCode::Exists => Self::Exists,
+            FailureCode::Permission => Self::Permission,
+            FailureCode::ReadOnly => Self::ReadOnly,
+            FailureCode::NoSpace => Self::NoSpace,
+            FailureCode::NotADirectory => Self::NotADirectory,
+            FailureCode::IsADirectory => Self::IsADirectory,
+            FailureCode::NotEmpty => Self::NotEmpty,
+            FailureCode::Loop => Self::Loop,
+            FailureCode::NameTooLong => Self::NameTooLong,
+            FailureCode::InvalidName => Self::InvalidName,
+            FailureCode::TooLarge => Self::TooLarge,
+            FailureCode::TooManyOpen => Self::TooManyOpen,
+            FailureCode::CrossDevice => Self::CrossDevice,
+            FailureCode::Busy => Self::Busy,
+            FailureCode::Unsupported => Self::Unsupported,
+            FailureCode::Timeout => Self::Timeout,
+            FailureCode::Network => Self::Network,
+            FailureCode::Aborted => Self::Aborted,
+            FailureCode::Other => Self::Other,
+        }
+    }
+}

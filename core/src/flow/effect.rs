@@ -1,0 +1,365 @@
+//! What a flow can ask of the world, as data.
+
+use serde::{Deserialize, Serialize};
+
+/// One effect with the number that its answer carries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Request {
+    /// Unique within the flow.
+    pub id: u32,
+    /// What to do.
+    pub effect: Effect,
+}
+
+/// Raw bytes. In JSON a list of numbers; a string is accepted too and stands for its UTF-8.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Bytes(pub Vec<u8>);
+
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Contents are the user's notes: a log shows how much there was, not what.
+        write!(f, "Bytes({} bytes)", self.0.len())
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("bytes, a list of bytes or a string")
+            }
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Bytes, E> {
+                Ok(Bytes(bytes))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Bytes, E> {
+                Ok(Bytes(text.as_bytes().to_vec()))
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                self,
+                mut seq: A,
+            ) -> Result<Bytes, A::Error> {
+                let mut bytes = Vec::new();
+                while let Some(byte) = seq.next_element()? {
+                    bytes.push(byte);
+                }
+                Ok(Bytes(bytes))
+            }
+        }
+        deserializer.deserialize_byte_buf(Visitor)
+    }
+}
+
+/// What is written: text (UTF-8) or bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// Written as UTF-8.
+    Text(String),
+    /// Written as it is.
+    Bytes(Bytes),
+}
+
+impl Content {
+    /// The bytes that reach the file or the wire.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => &bytes.0,
+        }
+    }
+}
+
+/// One HTTP header, in a request or in an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Lower case in answers.
+    pub name: String,
+    /// As it stands on the wire.
+    pub value: String,
+}
+
+/// Where [`Effect::Print`] goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stream {
+    /// Results.
+    Stdout,
+    /// Everything else.
+    Stderr,
+}
+
+/// Something the user of the library may want to know while a flow runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// What kind of event; today only `warning`.
+    pub kind: String,
+    /// Relative to the store, when it is about one file.
+    pub path: Option<String>,
+    /// A code of [`crate::report::ReportCode`] when the event is about something cut or skipped.
+    pub code: Option<String>,
+    /// One line in plain words.
+    pub message: String,
+}
+
+/// Everything that a flow can ask for. Paths are absolute, in the host's own form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
+pub enum Effect {
+    /// The entries of one folder, each with its `lstat`; answers `listing`.
+    List {
+        /// The folder.
+        path: String,
+    },
+    /// Part of one regular file, never through a link at the last name; answers `content`.
+    Read {
+        /// The file.
+        path: String,
+        /// Where to start, in bytes.
+        offset: u64,
+        /// At most so many bytes.
+        length: u64,
+    },
+    /// The heads of many regular files; answers `heads`, in the order of the paths.
+    /// At most [`crate::limits::READ_MANY_FILES`] files and
+    /// [`crate::limits::READ_MANY_BYTES`] in all.
+    ReadMany {
+        /// The files.
+        paths: Vec<String>,
+        /// At most so many bytes of each.
+        length: u64,
+    },
+    /// About what the path leads to; answers `stat`.
+    Stat {
+        /// The path.
+        path: String,
+    },
+    /// About the path itself, a link not followed; answers `stat`.
+    Lstat {
+        /// The path.
+        path: String,
+    },
+    /// Where a link points, as it is written; answers `text`.
+    ReadLink {
+        /// The link.
+        path: String,
+    },
+    /// The path with every link resolved; answers `text`.
+    RealPath {
+        /// The path.
+        path: String,
+    },
+    /// A whole file, on disk (fsync) when answered; answers `done`.
+    Write {
+        /// The file.
+        path: String,
+        /// All of its content.
+        content: Content,
+        /// None: the file must not exist yet (`exists` otherwise). Some: the content is written
+        /// to this new temporary file in the same folder, which is then renamed over `path`.
+        via: Option<String>,
+        /// Permission bits where the host has them.
+        mode: u32,
+    },
+    /// Adds to the end of a file, creating it; answers `done`.
+    Append {
+        /// The file.
+        path: String,
+        /// What to add.
+        content: Content,
+        /// Permission bits of a new file where the host has them.
+        mode: u32,
+    },
+    /// A folder and its missing parents; one that exists is fine; answers `done`.
+    MakeDir {
+        /// The folder.
+        path: String,
+        /// Permission bits of every folder created, where the host has them.
+        mode: u32,
+    },
+    /// A file, a link or an empty folder goes away; answers `done`.
+    Remove {
+        /// The path.
+        path: String,
+    },
+    /// Renames, replacing a file at the target; answers `done`.
+    Rename {
+        /// The old path.
+        from: String,
+        /// The new path.
+        to: String,
+    },
+    /// Sets the modification time; answers `done`.
+    SetMtime {
+        /// The file.
+        path: String,
+        /// Milliseconds since the epoch.
+        mtime_ms: i64,
+    },
+    /// Whether a process of this machine runs; answers `alive`.
+    ProcessAlive {
+        /// Its number.
+        pid: u32,
+    },
+    /// One HTTP exchange; answers `http`. Redirects are not followed, the host asks for
+    /// `accept-encoding: identity`, a body beyond `max_bytes` fails with `too-large`.
+    Http {
+        /// Upper case.
+        method: String,
+        /// `http://` or `https://`.
+        url: String,
+        /// Beside those that the host must send.
+        headers: Vec<Header>,
+        /// None sends no body.
+        body: Option<Content>,
+        /// For the whole exchange; then `timeout`.
+        timeout_ms: u64,
+        /// Of the answer's body.
+        max_bytes: u64,
+    },
+    /// The caller's own model function; answers `text`, the model's answer as JSON.
+    Model {
+        /// The request as JSON.
+        request: String,
+        /// For the whole call; then `timeout`.
+        timeout_ms: u64,
+    },
+    /// A program, never through a shell; answers `ran`.
+    Run {
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// Its working directory.
+        cwd: String,
+        /// Its whole environment.
+        env: Vec<Header>,
+        /// None: empty.
+        stdin: Option<Content>,
+        /// Then it is killed: `timeout`.
+        timeout_ms: u64,
+        /// Kept of each output stream; what is over is dropped.
+        max_bytes: u64,
+    },
+    /// The wall clock; answers `now`.
+    Now,
+    /// Waits; answers `done`.
+    Sleep {
+        /// Milliseconds.
+        ms: u64,
+    },
+    /// Random bytes for names and tokens; answers `content`.
+    Random {
+        /// How many.
+        length: u32,
+    },
+    /// Waits for a change below a folder; answers `changed`, false when the time ran out.
+    Watch {
+        /// The folder.
+        path: String,
+        /// How long to wait.
+        timeout_ms: u64,
+    },
+    /// Text on the terminal; answers `done`.
+    Print {
+        /// Which stream.
+        stream: Stream,
+        /// Written as it is.
+        text: String,
+    },
+    /// All of the standard input; answers `content`.
+    ReadStdin {
+        /// More than this fails with `too-large`.
+        max_bytes: u64,
+    },
+    /// Opens the user's editor on a file; answers `done`.
+    OpenEditor {
+        /// The file.
+        path: String,
+    },
+    /// Who performs the effects; answers `host-info`.
+    HostInfo,
+    /// Tells the user's event listener; has no outcome.
+    Emit {
+        /// The event.
+        event: Event,
+    },
+}
+
+/// The kind of a successful [`crate::flow::Outcome`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named as the variants of Outcome")]
+pub enum OutcomeKind {
+    Done,
+    Listing,
+    Content,
+    Heads,
+    Stat,
+    Text,
+    Alive,
+    Http,
+    Ran,
+    Now,
+    Changed,
+    HostInfo,
+}
+
+impl Effect {
+    /// The kind of outcome that answers this effect; none for [`Effect::Emit`].
+    #[must_use]
+    pub fn answered_by(&self) -> Option<OutcomeKind> {
+        Some(match self {
+            Self::List { .. } => OutcomeKind::Listing,
+            Self::Read { .. } | Self::Random { .. } | Self::ReadStdin { .. } => {
+                OutcomeKind::Content
+            }
+            Self::ReadMany { .. } => OutcomeKind::Heads,
+            Self::Stat { .. } | Self::Lstat { .. } => OutcomeKind::Stat,
+            Self::ReadLink { .. } | Self::RealPath { .. } | Self::Model { .. } => OutcomeKind::Text,
+            Self::Write { .. }
+            | Self::Append { .. }
+            | Self::MakeDir { .. }
+            | Self::Remove { .. }
+            | Self::Rename { .. }
+            | Self::SetMtime { .. }
+            | Self::Sleep { .. }
+            | Self::Print { .. }
+            | Self::OpenEditor { .. } => OutcomeKind::Done,
+            Self::ProcessAlive { .. } => OutcomeKind::Alive,
+            Self::Http { .. } => OutcomeKind::Http,
+            Self::Run { .. } => OutcomeKind::Ran,
+            Self::Now => OutcomeKind::Now,
+            Self::Watch { .. } => OutcomeKind::Changed,
+            Self::HostInfo => OutcomeKind::HostInfo,
+            Self::Emit { .. } => return None,
+        })
+    }
+
+    /// Whether a cancelled host may stop this effect midway and answer `aborted`. File effects
+    /// always finish.
+    #[must_use]
+    pub fn stoppable(&self) -> bool {
+        matches!(
+            self,
+            Self::Http { .. }
+                | Self::Model { .. }
+                | Self::Sleep { .. }
+                | Self::Run { .. }
+                | Self::Watch { .. }
+        )
+    }
+}

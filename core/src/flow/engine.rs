@@ -1,0 +1,192 @@
+//! Polls a flow by hand and turns its pending calls into steps.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use super::effect::{Effect, OutcomeKind, Request};
+use super::host::Host;
+use super::outcome::{Outcome, Response};
+use crate::error::{Error, ErrorCode};
+
+/// What a flow wants next.
+#[derive(Debug)]
+pub enum Step<T> {
+    /// Perform all of these, then resume with an answer to each (none for `emit`). Never empty.
+    Effects(Vec<Request>),
+    /// The flow has ended with this value.
+    Done(T),
+}
+
+/// State shared by a flow and the handles inside its future. Only ever locked for a moment.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    next_id: u32,
+    queued: Vec<Request>,
+    /// Handed out and not yet answered.
+    outstanding: BTreeMap<u32, OutcomeKind>,
+    /// Answered and not yet fetched by the future that asked.
+    answers: BTreeMap<u32, Outcome>,
+    pub(super) cancelled: bool,
+}
+
+impl Shared {
+    /// Queues an effect for the next step.
+    pub(super) fn ask(&mut self, effect: Effect) -> u32 {
+        let id = self.next_id;
+        self.next_id = self.next_id.wrapping_add(1);
+        self.queued.push(Request { id, effect });
+        id
+    }
+
+    pub(super) fn take_answer(&mut self, id: u32) -> Option<Outcome> {
+        self.answers.remove(&id)
+    }
+
+    /// Takes the answers in; says what is wrong with them if they do not fit the step.
+    fn accept(&mut self, responses: Vec<Response>) -> Result<(), String> {
+        for Response { id, outcome } in responses {
+            let Some(expected) = self.outstanding.remove(&id) else {
+                return Err(format!("no effect {id} is waiting for an answer"));
+            };
+            if outcome.kind().is_some_and(|kind| kind != expected) {
+                return Err(format!(
+                    "effect {id} wants {expected:?}, not {:?}",
+                    outcome.kind()
+                ));
+            }
+            self.answers.insert(id, outcome);
+        }
+        match self.outstanding.keys().next() {
+            None => Ok(()),
+            Some(id) => Err(format!(
+                "effect {id} was not answered before the next resume"
+            )),
+        }
+    }
+
+    fn take_queued(&mut self) -> Vec<Request> {
+        for request in &self.queued {
+            if let Some(kind) = request.effect.answered_by() {
+                self.outstanding.insert(request.id, kind);
+            }
+        }
+        std::mem::take(&mut self.queued)
+    }
+}
+
+pub(super) fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+type BoxedFuture<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+
+enum State<T> {
+    Running(BoxedFuture<T>),
+    /// The future is done; its last events go out before the value does.
+    Finished(Result<T, Error>),
+    Ended,
+}
+
+/// One running operation. Dropping it equals a crash: nothing more happens, nothing is cleaned up.
+pub struct Flow<T> {
+    shared: Arc<Mutex<Shared>>,
+    // The mutex is never contended (`resume` takes `&mut self`); it makes the handle `Sync`.
+    state: Mutex<State<T>>,
+}
+
+impl<T> fmt::Debug for Flow<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flow")
+            .field("shared", &*lock(&self.shared))
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + 'static> Flow<T> {
+    /// A flow that runs `body` over a fresh host handle. Nothing runs before the first resume.
+    pub fn new<F, B>(body: B) -> Self
+    where
+        B: FnOnce(Host) -> F,
+        F: Future<Output = Result<T, Error>> + Send + 'static,
+    {
+        let shared = Arc::new(Mutex::new(Shared::default()));
+        let future = Box::pin(body(Host::new(Arc::clone(&shared))));
+        Self {
+            shared,
+            state: Mutex::new(State::Running(future)),
+        }
+    }
+
+    /// The same flow with its value turned into something else.
+    pub fn map<U: Send + 'static>(self, into: impl FnOnce(T) -> U + Send + 'static) -> Flow<U> {
+        let state = match self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+        {
+            State::Running(future) => {
+                State::Running(Box::pin(async move { future.await.map(into) }) as BoxedFuture<U>)
+            }
+            State::Finished(result) => State::Finished(result.map(into)),
+            State::Ended => State::Ended,
+        };
+        Flow {
+            shared: self.shared,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Runs the flow up to its next effects or its end. The first call takes no responses.
+    ///
+    /// # Errors
+    /// What the operation itself failed with; `protocol` when the responses do not answer
+    /// exactly the effects of the last step, or when the flow has already ended; `aborted` when
+    /// it was cancelled. After any error the flow has ended.
+    pub fn resume(&mut self, responses: Vec<Response>) -> Result<Step<T>, Error> {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let accepted = lock(&self.shared).accept(responses);
+        match std::mem::replace(state, State::Ended) {
+            State::Ended => Err(Error::protocol("the flow has already ended")),
+            _ if accepted.is_err() => Err(Error::protocol(accepted.err().unwrap_or_default())),
+            State::Finished(result) => result.map(Step::Done),
+            State::Running(mut future) => {
+                let polled = future
+                    .as_mut()
+                    .poll(&mut Context::from_waker(Waker::noop()));
+                let mut shared = lock(&self.shared);
+                let requests = shared.take_queued();
+                match polled {
+                    Poll::Ready(_) if shared.cancelled => Err(Error::new(
+                        ErrorCode::Aborted,
+                        "the operation was cancelled before it was done",
+                    )),
+                    Poll::Ready(result) if requests.is_empty() => result.map(Step::Done),
+                    Poll::Ready(result) => {
+                        // Effects whose caller did not wait: in practice only events.
+                        *state = State::Finished(result);
+                        Ok(Step::Effects(requests))
+                    }
+                    Poll::Pending if requests.is_empty() => Err(Error::new(
+                        ErrorCode::Internal,
+                        "a flow waits for nothing; this is a defect of memdir, please report it",
+                    )),
+                    Poll::Pending => {
+                        *state = State::Running(future);
+                        Ok(Step::Effects(requests))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks the flow to stop: from now on it gets `aborted` for every new effect but those of its
+    /// clean-up, and it ends with `aborted`. The host then answers what is outstanding (stopping
+    /// what [`Effect::stoppable`] allows) and resumes to the end, as always.
+    pub fn cancel(&self) {
+        lock(&self.shared).cancelled = true;
+    }
+}

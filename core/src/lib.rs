@@ -1,0 +1,24 @@
+//! The whole logic of memdir, without any I/O.
+//!
+//! Two kinds of things live here. **Rules** are plain functions: truncate an index, format a
+//! manifest, validate a path. **Flows** are operations that need the outside world: they ask for
+//! [`flow::Effect`]s and are resumed with [`flow::Outcome`]s by a host, which holds no policy.
+//! ARCHITECTURE.md at the root of the repository tells how the pieces fit.
+
+pub mod cli;
+pub mod error;
+pub mod flow;
+pub mod limits;
+pub mod memory;
+pub mod paths;
+pub mod prompt;
+pub mod report;
+pub mod rules;
+pub mod store;
+pub mod team;
+mod text;
+
+/// The version of every package of this project.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+pub use error::{Error, ErrorCode};

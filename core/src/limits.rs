@@ -1,0 +1,45 @@
+//! Every constant of the system, in one table. Where a number comes from stands beside it;
+//! "facts" is the collection of public facts that this implementation was built from.
+
+/// Name of the index file (facts 3).
+pub const INDEX_NAME: &str = "MEMORY.md";
+/// Lines of the index that reach the prompt (facts 3.1).
+pub const INDEX_MAX_LINES: usize = 200;
+/// UTF-8 bytes of the index that reach the prompt (facts 3.1).
+pub const INDEX_MAX_BYTES: usize = 25_000;
+/// Characters that a lost entry is named by when it has no link.
+pub const LOST_NAME_CHARS: usize = 80;
+/// Memories that a scan reads and returns, the newest (facts 4.4).
+pub const SCAN_MAX_MEMORIES: usize = 200;
+/// Lines within which a frontmatter block must close (facts 4.1).
+pub const FRONTMATTER_MAX_LINES: usize = 30;
+/// Bytes within which a frontmatter block must close; no source, bounds one-line blocks.
+pub const FRONTMATTER_MAX_BYTES: usize = 65_536;
+/// Bytes of a memory read first; enough for nearly every frontmatter block.
+pub const HEAD_BYTES: usize = 4_096;
+/// Files in one `read-many` effect (design, "Effects").
+pub const READ_MANY_FILES: usize = 256;
+/// Bytes in one `read-many` effect (design, "Effects").
+pub const READ_MANY_BYTES: usize = 4 * 1024 * 1024;
+/// A memory above this is reported as large: recall cuts it to a small part anyway.
+pub const LARGE_MEMORY_BYTES: u64 = 1024 * 1024;
+/// The most that is read of one whole file (the sources' limit for instruction files, facts 10.4).
+pub const FILE_MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// Folders deeper than this below the store are reported and not entered.
+pub const SCAN_MAX_DEPTH: usize = 32;
+/// Units of a project slug before it is cut and given a hash (facts 1.1).
+pub const SLUG_MAX_UNITS: usize = 200;
+/// UTF-16 units of the shortest memory directory (facts 1.5).
+pub const MEMORY_PATH_MIN_UNITS: usize = 3;
+/// Bytes of one team upload, envelope counted (facts 11.3).
+pub const TEAM_BATCH_BYTES: usize = 200_000;
+/// Permission bits of every file that memdir creates.
+pub const FILE_MODE: u32 = 0o600;
+/// Permission bits of every folder that memdir creates.
+pub const FOLDER_MODE: u32 = 0o700;
+/// Folder of memdir's own files inside a store.
+pub const OWN_FOLDER: &str = ".memdir";
+/// Ending of memdir's temporary files.
+pub const TEMPORARY_ENDING: &str = ".memdir-tmp";
+/// Folder of the team memories inside a store (facts 11.1).
+pub const TEAM_FOLDER: &str = "team";

@@ -1,0 +1,109 @@
+//! Paths as text: which ones a store may live at, how a project is named, how a memory is named.
+//!
+//! `std::path` is banned here because its meaning changes with the compile target; the platform
+//! is a parameter instead.
+
+mod memory_path;
+mod relative;
+mod slug;
+
+use serde::{Deserialize, Serialize};
+
+pub use memory_path::validate_memory_path;
+pub use relative::check_relative;
+pub use slug::project_slug;
+
+/// Whose path rules hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Platform {
+    /// `/` separates, `/` is the root.
+    Posix,
+    /// `\` and `/` separate, drives have letters.
+    Windows,
+}
+
+impl Platform {
+    /// The separator that this platform writes.
+    #[must_use]
+    pub fn separator(self) -> char {
+        match self {
+            Self::Posix => '/',
+            Self::Windows => '\\',
+        }
+    }
+
+    /// Whether the platform reads `c` as a separator.
+    #[must_use]
+    pub fn separates(self, c: char) -> bool {
+        c == '/' || (self == Self::Windows && c == '\\')
+    }
+
+    /// Whether `path` does not depend on a working directory or a current drive.
+    #[must_use]
+    pub fn is_absolute(self, path: &str) -> bool {
+        match self {
+            Self::Posix => path.starts_with('/'),
+            Self::Windows => {
+                let mut chars = path.chars();
+                chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+                    && chars.next() == Some(':')
+                    && chars.next().is_some_and(|c| self.separates(c))
+            }
+        }
+    }
+
+    /// `folder` and a path relative to it that is written with `/`, as one path of the platform.
+    #[must_use]
+    pub fn join(self, folder: &str, relative: &str) -> String {
+        let mut path = folder.trim_end_matches(|c| self.separates(c)).to_owned();
+        for part in relative.split('/').filter(|part| !part.is_empty()) {
+            path.push(self.separator());
+            path.push_str(part);
+        }
+        path
+    }
+
+    /// Whether `path` is `folder` or lies below it, both absolute and normalised.
+    #[must_use]
+    pub fn is_inside(self, path: &str, folder: &str) -> bool {
+        let folder = folder.trim_end_matches(|c| self.separates(c));
+        path.strip_prefix(folder)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(|c| self.separates(c)))
+    }
+
+    /// Resolves `.`, `..` and repeated separators of an absolute path, never above its root, or of
+    /// a relative one, where leading `..` stay. No trailing separator but a root's own.
+    #[must_use]
+    pub fn normalise(self, path: &str) -> String {
+        let absolute = self.is_absolute(path);
+        let (root, rest) = if absolute {
+            let end = path.find(|c| self.separates(c)).map_or(0, |at| at + 1);
+            (
+                path.get(..end).unwrap_or_default(),
+                path.get(end..).unwrap_or_default(),
+            )
+        } else {
+            ("", path)
+        };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in rest.split(|c| self.separates(c)) {
+            match part {
+                "" | "." => {}
+                ".." if parts.last().is_some_and(|last| *last != "..") => {
+                    parts.pop();
+                }
+                ".." if absolute => {}
+                part => parts.push(part),
+            }
+        }
+        let separator = self.separator().to_string();
+        let mut normal = root.replace(|c| self.separates(c), &separator);
+        normal.push_str(&parts.join(&separator));
+        if normal.is_empty() {
+            ".".to_owned()
+        } else {
+            normal
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Decides which paths can name a memory inside a store.
+
+use super::Platform;
+use crate::error::{Error, ErrorCode};
+use crate::limits::{OWN_FOLDER, TEMPORARY_ENDING};
+
+/// Accepts a path relative to the store, with `/` between its parts, that stays inside it and
+/// outside memdir's own files.
+///
+/// # Errors
+/// `path-outside-store`, `path-nul`, `path-empty`.
+pub fn check_relative(path: &str, platform: Platform) -> Result<(), Error> {
+    if path.is_empty() {
+        return Err(Error::new(
+            ErrorCode::PathEmpty,
+            "the path of the memory is empty; name a file of the store",
+        ));
+    }
+    if path.contains('\0') {
+        return Err(Error::new(
+            ErrorCode::PathNul,
+            format!("{path:?} holds a NUL character; give a plain path"),
+        )
+        .at(path));
+    }
+    let plain = path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+        && (platform == Platform::Posix || !path.contains(['\\', ':']));
+    let own = path.split('/').next() == Some(OWN_FOLDER) || path.ends_with(TEMPORARY_ENDING);
+    if plain && !own {
+        return Ok(());
+    }
+    let message = if own {
+        format!("{path:?} is one of memdir's own files, not a memory")
+    } else {
+        format!(
+            "{path:?} is not a path inside the store; give one relative to it, with forward slashes"
+        )
+    };
+    Err(Error::new(ErrorCode::PathOutsideStore, message).at(path))
+}

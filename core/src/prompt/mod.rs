@@ -1,0 +1,123 @@
+//! What the model is told about its memory (document 000 §3, facts 12): which sections there are
+//! and in which order. Their wording is in `sections`; it is our own.
+//!
+//! One function per kind of store; the modes that come later (team, daily log, agents) are
+//! further functions over the same sections.
+
+mod sections;
+
+use crate::limits::INDEX_NAME;
+use crate::memory::truncate_index;
+use crate::text;
+
+/// The instructions for a single private store in `directory`. `index` is the text of its index
+/// file (empty when there is none yet), or `None` to leave the index out of the prompt.
+#[must_use]
+pub fn single(directory: &str, index: Option<&str>) -> String {
+    let mut parts = vec![
+        sections::what_and_where(&text::one_line(directory)),
+        sections::TYPES.to_owned(),
+        sections::BODY.to_owned(),
+        sections::NOT_TO_SAVE.to_owned(),
+        sections::SAVE_IN_TWO_STEPS.to_owned(),
+        sections::WHEN_TO_ACCESS.to_owned(),
+        sections::BEFORE_RECOMMENDING.to_owned(),
+        sections::OTHER_PERSISTENCE.to_owned(),
+    ];
+    parts.extend(index.map(index_section));
+    parts.join("\n\n")
+}
+
+/// The index as far as it fits, with a warning when it does not.
+fn index_section(index: &str) -> String {
+    let index = truncate_index(index);
+    let body = if index.content.is_empty() {
+        format!(
+            "{INDEX_NAME} is currently empty. The entries you add will stand here in later conversations."
+        )
+    } else {
+        text::lines(&index.render())
+    };
+    format!("## {INDEX_NAME}\n\n{body}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::single;
+
+    const DIRECTORY: &str = "/home/ada/.claude/projects/-work-shop/memory/";
+
+    #[test]
+    fn says_everything_that_the_sources_name_in_their_order() {
+        let prompt = single(DIRECTORY, Some("- [Role](user_role.md) — data scientist"));
+        // Document 000 §3 lists the sections; facts 12 their order.
+        let wanted = [
+            "# Memory",
+            DIRECTORY,
+            "already exists",
+            "mkdir",
+            "## Types of memory",
+            "### user",
+            "### feedback",
+            "### project",
+            "### reference",
+            "**Why:**",
+            "**How to apply:**",
+            "## What not to save",
+            "surpris",
+            "## How to save a memory",
+            "Step 1",
+            "Step 2",
+            "## When to read memory",
+            "## Before you recommend from memory",
+            "## Memory, plans and tasks",
+            "## MEMORY.md",
+            "- [Role](user_role.md) — data scientist",
+        ];
+        let mut rest = prompt.as_str();
+        for text in wanted {
+            let at = rest.find(text);
+            assert!(
+                at.is_some(),
+                "{text:?} is missing or out of order in:\n{prompt}"
+            );
+            rest = rest.split_at(at.unwrap_or_default()).1;
+        }
+        for heading in ["### user", "### feedback", "### project", "### reference"] {
+            let section = prompt.split(heading).nth(1).unwrap_or_default();
+            let section = section.split("\n#").next().unwrap_or_default();
+            assert!(
+                section.contains("Save when") && section.contains("Use it"),
+                "{heading}: {section}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_empty_index_is_named_as_such_and_a_missing_one_is_left_out() {
+        for empty in ["", " \n\u{FEFF}\n"] {
+            assert!(single(DIRECTORY, Some(empty)).ends_with(
+                "## MEMORY.md\n\nMEMORY.md is currently empty. The entries you add will stand here in later conversations."
+            ));
+        }
+        assert!(!single(DIRECTORY, None).contains("## MEMORY.md"));
+    }
+
+    #[test]
+    fn a_long_index_is_cut_and_says_so() {
+        let index = "- [a](a.md) — x\n".repeat(201);
+        let prompt = single(DIRECTORY, Some(&index));
+        assert_eq!(prompt.matches("- [a](a.md) — x").count(), 200);
+        assert!(prompt.contains("\n\n> WARNING: MEMORY.md is 201 lines (limit 200)."));
+    }
+
+    #[test]
+    fn hostile_characters_do_not_reach_the_model() {
+        let prompt = single(
+            "/a/\u{202E}b\n# Obey/",
+            Some("- one\r\n- t\u{7}wo\u{2066}\u{E0041}"),
+        );
+        assert!(prompt.contains("/a/b # Obey/"));
+        assert!(prompt.contains("- one\n- two"));
+    }
+}

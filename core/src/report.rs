@@ -1,0 +1,90 @@
+//! What was skipped, cut or repaired: every operation that reads a store says it in a report.
+
+use serde::{Deserialize, Serialize};
+
+/// One thing that a user should know about one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReportEntry {
+    /// Relative to the store, with `/`; empty for the store itself.
+    pub path: String,
+    /// What kind of thing.
+    pub code: ReportCode,
+    /// One line: what, and what to do.
+    pub message: String,
+}
+
+impl ReportEntry {
+    /// One entry.
+    #[must_use]
+    pub fn new(path: impl Into<String>, code: ReportCode, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            code,
+            message: message.into(),
+        }
+    }
+}
+
+/// The closed list of things that a report can say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReportCode {
+    /// More memories than a scan reads; the oldest were left out.
+    OverLimit,
+    /// The folder could not be listed.
+    Unlistable,
+    /// The host could not list the folder to its end.
+    ListingIncomplete,
+    /// Folders nested too deep were not entered.
+    TooDeep,
+    /// A name that is not UTF-8.
+    InvalidName,
+    /// The file could not be read.
+    Unreadable,
+    /// It was there when listed and gone when read.
+    Vanished,
+    /// A folder, FIFO, socket or device with the name of a memory.
+    NotAFile,
+    /// A link whose target is outside the store.
+    LinkOutside,
+    /// A link to nothing.
+    LinkDangling,
+    /// Links that lead in a circle.
+    LinkLoop,
+    /// A link to a folder, which is not entered.
+    LinkToFolder,
+    /// The memory is not UTF-8 text.
+    NotUtf8,
+    /// The memory holds NUL characters.
+    NulByte,
+    /// The memory is empty.
+    Empty,
+    /// The memory is so large that it is surely no note.
+    Large,
+    /// The frontmatter has no closing line within its limits and counts as text.
+    FrontmatterUnclosed,
+    /// The frontmatter was read after quoting values.
+    FrontmatterRepaired,
+    /// The frontmatter is not valid YAML and counts as empty.
+    FrontmatterInvalid,
+    /// The frontmatter is no map and counts as empty.
+    FrontmatterNotAMap,
+    /// A second block follows the first and counts as text.
+    SecondFrontmatter,
+    /// The type is none of the four and counts as missing.
+    UnknownType,
+    /// The `modified` time cannot be read and counts as missing.
+    BadModified,
+    /// An unquoted ` #` cut the value.
+    ValueCut,
+    /// A name or description that is a list or a map.
+    ValueIgnored,
+}
+
+impl ReportCode {
+    /// The code as it stands in JSON.
+    #[must_use]
+    pub fn name(self) -> String {
+        crate::text::wire_name(&self)
+    }
+}

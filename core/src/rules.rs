@@ -1,0 +1,7 @@
+//! Every rule that can be used without opening a store, under one roof: what the faces export as
+//! `memdir/rules`, `memdir.rules` and the WIT interface `rules`.
+
+pub use crate::error::error_table;
+pub use crate::memory::{format_manifest, parse_frontmatter, truncate_index};
+pub use crate::paths::{project_slug, validate_memory_path};
+pub use crate::team::{batch_entries, team_delta};

@@ -1,0 +1,35 @@
+//! Which entries the server does not have yet (facts 11.4, document 002).
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+/// The checksum of an entry as both sides compute it: `sha256:` and the lower-case hex of its
+/// UTF-8 bytes.
+#[must_use]
+pub fn checksum(content: &str) -> String {
+    use std::fmt::Write;
+    let mut checksum = String::from("sha256:");
+    for byte in Sha256::digest(content.as_bytes()) {
+        // Writing to a String cannot fail.
+        let _ = write!(checksum, "{byte:02x}");
+    }
+    checksum
+}
+
+/// The local entries (key to content) whose checksum differs from the server's, or that it lacks.
+/// A key that only the server has is never in the delta: deletions do not propagate.
+#[must_use]
+pub fn team_delta(
+    local: BTreeMap<String, String>,
+    server: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    local
+        .into_iter()
+        .filter(|(key, content)| {
+            server
+                .get(key)
+                .is_none_or(|known| *known != checksum(content))
+        })
+        .collect()
+}

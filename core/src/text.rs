@@ -1,0 +1,81 @@
+//! Small things that every module does with text; above all, making untrusted text inert before
+//! a model or a terminal sees it.
+
+/// Control characters, and format characters that reorder, hide or smuggle text.
+fn is_hostile(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' // bidirectional
+            | '\u{FEFF}' // byte order mark
+            | '\u{E0000}'..='\u{E007F}' // tags
+        )
+}
+
+/// Characters that some reader takes for the end of a line, and TAB.
+fn breaks_line(c: char) -> bool {
+    matches!(
+        c,
+        '\t' | '\n' | '\u{B}' | '\u{C}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+/// The text as one line: a run of white space with a line break or TAB in it becomes one blank,
+/// hostile characters go.
+pub(crate) fn one_line(text: &str) -> String {
+    if !text.chars().any(|c| is_hostile(c) || breaks_line(c)) {
+        return text.to_owned();
+    }
+    let mut line = String::with_capacity(text.len());
+    let mut blanks = String::new();
+    for c in text.chars() {
+        if c.is_whitespace() {
+            blanks.push(c);
+        } else {
+            flush_blanks(&mut line, &mut blanks);
+            if !is_hostile(c) {
+                line.push(c);
+            }
+        }
+    }
+    flush_blanks(&mut line, &mut blanks);
+    line
+}
+
+fn flush_blanks(line: &mut String, blanks: &mut String) {
+    if blanks.chars().any(breaks_line) {
+        line.push(' ');
+    } else {
+        line.push_str(blanks);
+    }
+    blanks.clear();
+}
+
+/// The text with its lines kept (LF and CRLF end one) and hostile characters gone.
+pub(crate) fn lines(text: &str) -> String {
+    text.chars()
+        .filter(|c| matches!(c, '\n' | '\t') || !is_hostile(*c))
+        .collect()
+}
+
+/// Trims as JavaScript does (white space and U+FEFF), and U+0085.
+pub(crate) fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
+}
+
+/// Bytes for a person: `812B`, `24.4KB` (facts 3.2).
+pub(crate) fn size(bytes: usize) -> String {
+    if bytes < 1024 {
+        return format!("{bytes}B");
+    }
+    // Tenths of 1024 bytes, rounded half up, without floating point.
+    let tenths = (bytes.saturating_mul(10).saturating_add(512)) / 1024;
+    format!("{}.{}KB", tenths / 10, tenths % 10)
+}
+
+/// The name of a unit variant on the wire, as serde writes it.
+pub(crate) fn wire_name(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|name| name.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}

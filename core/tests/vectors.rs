@@ -1,0 +1,290 @@
+//! Runs the language-neutral vectors of `tests/vectors/` against the rules of the core. What the
+//! files look like is said in their `schema.json`; every runner reads them the same way.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test reads its vectors from the file system"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use memdir_core::limits::TEAM_BATCH_BYTES;
+use memdir_core::memory::MemoryHeader;
+use memdir_core::paths::Platform;
+use memdir_core::{Error, rules};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The rules that have vectors. A file of another name, or none of one of these, is a failure.
+const RULES: [(&str, Rule); 7] = [
+    ("batch_entries", batch_entries),
+    ("format_manifest", format_manifest),
+    ("parse_frontmatter", parse_frontmatter),
+    ("project_slug", project_slug),
+    ("team_delta", team_delta),
+    ("truncate_index", truncate_index),
+    ("validate_memory_path", validate_memory_path),
+];
+
+/// Input to result or error code; the outer error says that the vector itself is malformed.
+type Rule = fn(Value) -> Result<Result<Value, Value>, String>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    rule: String,
+    doc: String,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    input: Value,
+    #[serde(default, deserialize_with = "present")]
+    ok: Option<Value>,
+    err: Option<String>,
+    #[serde(default)]
+    partial: bool,
+}
+
+/// Keeps `"ok": null` apart from no `ok` at all.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+#[test]
+fn every_vector_holds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            names.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
+        }
+    }
+    names.remove("schema");
+    assert_eq!(
+        names,
+        RULES.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        "files and rules"
+    );
+
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for (name, rule) in RULES {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
+        let file: File =
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}.json: {error}"));
+        assert_eq!(file.rule, name);
+        assert!(
+            !file.doc.is_empty() && !file.cases.is_empty(),
+            "{name}.json says or holds nothing"
+        );
+        let mut seen = BTreeSet::new();
+        for case in file.cases {
+            count += 1;
+            let title = format!("{name}: {}", case.name);
+            if !seen.insert(case.name.clone()) {
+                failures.push(format!("{title}: the name stands twice"));
+            }
+            if let Err(why) = run(rule, case) {
+                failures.push(format!("{title}: {why}"));
+            }
+        }
+    }
+    println!("{count} vectors of {} rules", RULES.len());
+    assert!(
+        failures.is_empty(),
+        "{} of {count} vectors fail:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+fn run(rule: Rule, case: Case) -> Result<(), String> {
+    let actual = rule(expand(case.input)?)?;
+    match (case.ok, case.err, actual) {
+        (Some(wanted), None, Ok(actual)) => compare("", &expand(wanted)?, &actual, case.partial),
+        (Some(wanted), None, Err(code)) => Err(format!("wanted {wanted}, got the error {code}")),
+        (None, Some(wanted), Err(code)) if code == wanted => Ok(()),
+        (None, Some(wanted), Err(code)) => Err(format!("wanted the error {wanted}, got {code}")),
+        (None, Some(wanted), Ok(actual)) => {
+            Err(format!("wanted the error {wanted}, got {}", short(&actual)))
+        }
+        _ => Err("the case needs either ok or err".to_owned()),
+    }
+}
+
+/// Replaces every `{"repeat": [[text, count], …]}` by the text that it stands for.
+fn expand(value: Value) -> Result<Value, String> {
+    Ok(match value {
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(expand).collect::<Result<_, _>>()?)
+        }
+        Value::Object(map) => match map.get("repeat") {
+            Some(Value::Array(pairs)) if map.len() == 1 => {
+                let pairs: Vec<(String, usize)> =
+                    serde_json::from_value(Value::Array(pairs.clone()))
+                        .map_err(|error| error.to_string())?;
+                pairs
+                    .iter()
+                    .map(|(text, count)| text.repeat(*count))
+                    .collect::<String>()
+                    .into()
+            }
+            _ => Value::Object(
+                map.into_iter()
+                    .map(|(key, value)| Ok((key, expand(value)?)))
+                    .collect::<Result<_, String>>()?,
+            ),
+        },
+        other => other,
+    })
+}
+
+/// The first difference. A partial comparison leaves out the keys that `wanted` does not give.
+fn compare(at: &str, wanted: &Value, actual: &Value, partial: bool) -> Result<(), String> {
+    match (wanted, actual) {
+        (Value::Object(wanted), Value::Object(actual)) => {
+            for (key, wanted) in wanted {
+                let value = actual
+                    .get(key)
+                    .ok_or_else(|| format!("{at}.{key} is missing"))?;
+                compare(&format!("{at}.{key}"), wanted, value, partial)?;
+            }
+            match actual
+                .keys()
+                .find(|key| !partial && !wanted.contains_key(*key))
+            {
+                Some(key) => Err(format!("{at}.{key} is not expected")),
+                None => Ok(()),
+            }
+        }
+        (Value::Array(wanted), Value::Array(actual)) if wanted.len() == actual.len() => wanted
+            .iter()
+            .zip(actual)
+            .enumerate()
+            .try_for_each(|(index, (wanted, actual))| {
+                compare(&format!("{at}[{index}]"), wanted, actual, partial)
+            }),
+        _ if wanted == actual => Ok(()),
+        _ => Err(format!(
+            "{at} wanted {}, got {}",
+            short(wanted),
+            short(actual)
+        )),
+    }
+}
+
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(300) {
+        Some((end, _)) => format!(
+            "{}… ({} bytes)",
+            text.get(..end).unwrap_or_default(),
+            text.len()
+        ),
+        None => text,
+    }
+}
+
+fn input<T: DeserializeOwned>(input: Value) -> Result<T, String> {
+    serde_json::from_value(input).map_err(|error| format!("bad input: {error}"))
+}
+
+fn output(result: impl Serialize) -> Result<Result<Value, Value>, String> {
+    serde_json::to_value(result)
+        .map(Ok)
+        .map_err(|error| format!("bad output: {error}"))
+}
+
+fn refused(error: &Error) -> Result<Result<Value, Value>, String> {
+    serde_json::to_value(error.code)
+        .map(Err)
+        .map_err(|error| format!("bad code: {error}"))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Memories {
+    memories: Vec<MemoryHeader>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemoryPath {
+    path: String,
+    platform: Platform,
+    home: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProjectPath {
+    path: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sides {
+    local: BTreeMap<String, String>,
+    server: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Entries {
+    entries: BTreeMap<String, String>,
+    max_bytes: Option<usize>,
+}
+
+fn truncate_index(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::truncate_index(&input::<Text>(value)?.text))
+}
+
+fn parse_frontmatter(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::parse_frontmatter(&input::<Text>(value)?.text))
+}
+
+fn format_manifest(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::format_manifest(&input::<Memories>(value)?.memories))
+}
+
+fn validate_memory_path(value: Value) -> Result<Result<Value, Value>, String> {
+    let MemoryPath {
+        path,
+        platform,
+        home,
+    } = input(value)?;
+    match rules::validate_memory_path(&path, platform, home.as_deref()) {
+        Ok(path) => output(path),
+        Err(error) => refused(&error),
+    }
+}
+
+fn project_slug(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::project_slug(&input::<ProjectPath>(value)?.path))
+}
+
+fn team_delta(value: Value) -> Result<Result<Value, Value>, String> {
+    let Sides { local, server } = input(value)?;
+    output(rules::team_delta(local, &server))
+}
+
+fn batch_entries(value: Value) -> Result<Result<Value, Value>, String> {
+    let Entries { entries, max_bytes } = input(value)?;
+    output(rules::batch_entries(
+        entries,
+        max_bytes.unwrap_or(TEAM_BATCH_BYTES),
+    ))
+}
