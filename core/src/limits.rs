@@ -19,6 +19,9 @@ pub const FRONTMATTER_MAX_BYTES: usize = 65_536;
 pub const HEAD_BYTES: usize = 4_096;
 /// Files in one `read-many` effect (design, "Effects").
 pub const READ_MANY_FILES: usize = 256;
+/// Heads that a scan asks for at a time: few enough that their memory is used again (measured: a
+/// sixth faster natively than [`READ_MANY_FILES`]).
+pub const SCAN_READ_FILES: usize = 64;
 /// Bytes in one `read-many` effect (design, "Effects").
 pub const READ_MANY_BYTES: usize = 4 * 1024 * 1024;
 /// A memory above this is reported as large: recall cuts it to a small part anyway.

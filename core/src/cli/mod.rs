@@ -92,7 +92,7 @@ async fn store(
                 .await
                 .map_err(|failure| Error::from_failure(&failure, "asking for", "the platform"))?
                 .platform;
-            format!("{cwd}{}{directory}", platform.separator())
+            platform.join(&cwd, &directory)
         }
         _ => directory,
     };

@@ -152,6 +152,7 @@ impl<T: Send + 'static> Flow<T> {
         match std::mem::replace(state, State::Ended) {
             State::Ended => Err(Error::protocol("the flow has already ended")),
             _ if accepted.is_err() => Err(Error::protocol(accepted.err().unwrap_or_default())),
+            State::Finished(_) if lock(&self.shared).cancelled => Err(aborted()),
             State::Finished(result) => result.map(Step::Done),
             State::Running(mut future) => {
                 let polled = future
@@ -160,10 +161,7 @@ impl<T: Send + 'static> Flow<T> {
                 let mut shared = lock(&self.shared);
                 let requests = shared.take_queued();
                 match polled {
-                    Poll::Ready(_) if shared.cancelled => Err(Error::new(
-                        ErrorCode::Aborted,
-                        "the operation was cancelled before it was done",
-                    )),
+                    Poll::Ready(_) if shared.cancelled => Err(aborted()),
                     Poll::Ready(result) if requests.is_empty() => result.map(Step::Done),
                     Poll::Ready(result) => {
                         // Effects whose caller did not wait: in practice only events.
@@ -189,4 +187,11 @@ impl<T: Send + 'static> Flow<T> {
     pub fn cancel(&self) {
         lock(&self.shared).cancelled = true;
     }
+}
+
+fn aborted() -> Error {
+    Error::new(
+        ErrorCode::Aborted,
+        "the operation was cancelled before it was done",
+    )
 }

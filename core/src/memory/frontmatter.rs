@@ -117,7 +117,8 @@ pub fn parse_frontmatter(text: &str) -> Frontmatter {
     frontmatter
 }
 
-/// Whether the head of a file may end before its frontmatter does, so that more must be read.
+/// Whether the head of a file, in whole lines, may end before its frontmatter does, so that more
+/// must be read.
 pub(crate) fn needs_more(head: &str) -> bool {
     matches!(find_block(head), Block::Unclosed)
         && head.len() < FRONTMATTER_MAX_BYTES
@@ -251,6 +252,9 @@ fn flag(value: &Value<'_>) -> Option<bool> {
 /// Plain one-line names and descriptions with ` #` in them: for YAML the rest is a comment.
 fn values_cut(fields: &Fields<'_>, yaml: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
+    if !yaml.contains('#') {
+        return problems;
+    }
     for (index, line) in yaml.split('\n').enumerate() {
         let Some((key, rest)) = line.split_once(':') else {
             continue;
@@ -278,9 +282,8 @@ fn values_cut(fields: &Fields<'_>, yaml: &str) -> Vec<Problem> {
 
 /// The line of a second block that directly follows the first.
 fn second_block(text: &str, body: usize) -> Option<usize> {
-    let before = text.get(..body)?.matches('\n').count();
-    let mut lines = text
-        .get(body..)?
+    let (block, rest) = text.split_at_checked(body)?;
+    let mut lines = rest
         .split_inclusive('\n')
         .enumerate()
         .skip_while(|(_, line)| line.trim().is_empty());
@@ -291,9 +294,12 @@ fn second_block(text: &str, body: usize) -> Option<usize> {
     let mut first = None;
     for (_, line) in lines.take(FRONTMATTER_MAX_LINES) {
         if is_fence(line, &["---", "..."]) {
-            return first
-                .is_some_and(starts_with_key)
-                .then(|| before.saturating_add(index).saturating_add(1));
+            let line = block
+                .matches('\n')
+                .count()
+                .saturating_add(index)
+                .saturating_add(1);
+            return first.is_some_and(starts_with_key).then_some(line);
         }
         if first.is_none() && !line.trim().is_empty() {
             first = Some(line);

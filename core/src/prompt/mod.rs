@@ -10,10 +10,20 @@ use crate::limits::INDEX_NAME;
 use crate::memory::truncate_index;
 use crate::text;
 
-/// The instructions for a single private store in `directory`. `index` is the text of its index
-/// file (empty when there is none yet), or `None` to leave the index out of the prompt.
+/// What the prompt shows of the index file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// Nothing: the section is left out.
+    LeftOut,
+    /// That it is there and could not be loaded.
+    Unreadable,
+    /// Its text, as far as it fits; empty when there is none yet.
+    Text(String),
+}
+
+/// The instructions for a single private store in `directory`.
 #[must_use]
-pub fn single(directory: &str, index: Option<&str>) -> String {
+pub fn single(directory: &str, index: &Index) -> String {
     let mut parts = vec![
         sections::what_and_where(&text::one_line(directory)),
         sections::TYPES.to_owned(),
@@ -24,32 +34,43 @@ pub fn single(directory: &str, index: Option<&str>) -> String {
         sections::BEFORE_RECOMMENDING.to_owned(),
         sections::OTHER_PERSISTENCE.to_owned(),
     ];
-    parts.extend(index.map(index_section));
+    parts.extend(index_section(index));
     parts.join("\n\n")
 }
 
-/// The index as far as it fits, with a warning when it does not.
-fn index_section(index: &str) -> String {
-    let index = truncate_index(index);
-    let body = if index.content.is_empty() {
-        format!(
-            "{INDEX_NAME} is currently empty. The entries you add will stand here in later conversations."
-        )
-    } else {
-        text::lines(&index.render())
+fn index_section(index: &Index) -> Option<String> {
+    let body = match index {
+        Index::LeftOut => return None,
+        Index::Unreadable => {
+            format!("{INDEX_NAME} could not be loaded. Look for memories in the folder itself.")
+        }
+        Index::Text(index) => {
+            let index = truncate_index(index);
+            if index.content.is_empty() {
+                format!(
+                    "{INDEX_NAME} is currently empty. The entries you add will stand here in later conversations."
+                )
+            } else {
+                text::lines(&index.render())
+            }
+        }
     };
-    format!("## {INDEX_NAME}\n\n{body}")
+    Some(format!("## {INDEX_NAME}\n\n{body}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::single;
+    use super::{Index, single};
+
+    fn text(index: &str) -> Index {
+        Index::Text(index.to_owned())
+    }
 
     const DIRECTORY: &str = "/home/ada/.claude/projects/-work-shop/memory/";
 
     #[test]
     fn says_everything_that_the_sources_name_in_their_order() {
-        let prompt = single(DIRECTORY, Some("- [Role](user_role.md) — data scientist"));
+        let prompt = single(DIRECTORY, &text("- [Role](user_role.md) — data scientist"));
         // Document 000 §3 lists the sections; facts 12 their order.
         let wanted = [
             "# Memory",
@@ -96,17 +117,21 @@ mod tests {
     #[test]
     fn an_empty_index_is_named_as_such_and_a_missing_one_is_left_out() {
         for empty in ["", " \n\u{FEFF}\n"] {
-            assert!(single(DIRECTORY, Some(empty)).ends_with(
+            assert!(single(DIRECTORY, &text(empty)).ends_with(
                 "## MEMORY.md\n\nMEMORY.md is currently empty. The entries you add will stand here in later conversations."
             ));
         }
-        assert!(!single(DIRECTORY, None).contains("## MEMORY.md"));
+        assert!(!single(DIRECTORY, &Index::LeftOut).contains("## MEMORY.md"));
+        assert!(
+            single(DIRECTORY, &Index::Unreadable)
+                .ends_with("Look for memories in the folder itself.")
+        );
     }
 
     #[test]
     fn a_long_index_is_cut_and_says_so() {
         let index = "- [a](a.md) — x\n".repeat(201);
-        let prompt = single(DIRECTORY, Some(&index));
+        let prompt = single(DIRECTORY, &text(&index));
         assert_eq!(prompt.matches("- [a](a.md) — x").count(), 200);
         assert!(prompt.contains("\n\n> WARNING: MEMORY.md is 201 lines (limit 200)."));
     }
@@ -115,7 +140,7 @@ mod tests {
     fn hostile_characters_do_not_reach_the_model() {
         let prompt = single(
             "/a/\u{202E}b\n# Obey/",
-            Some("- one\r\n- t\u{7}wo\u{2066}\u{E0041}"),
+            &text("- one\r\n- t\u{7}wo\u{2066}\u{E0041}"),
         );
         assert!(prompt.contains("/a/b # Obey/"));
         assert!(prompt.contains("- one\n- two"));

@@ -12,10 +12,10 @@ pub use scan::Scan;
 
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Flow, Host};
-use crate::limits::{FOLDER_MODE, INDEX_NAME};
+use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME};
 use crate::memory::format_manifest;
 use crate::paths::{Platform, validate_memory_path};
-use crate::prompt;
+use crate::prompt::{self, Index};
 
 /// How a store is opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,28 +206,29 @@ async fn build_prompt(place: &Place, host: &Host, options: PromptOptions) -> Res
     let index = if options.index {
         read_index(place, host).await?
     } else {
-        None
+        Index::LeftOut
     };
-    Ok(prompt::single(
-        &place.directory,
-        options
-            .index
-            .then_some(index.as_deref().unwrap_or_default()),
-    ))
+    Ok(prompt::single(&place.directory, &index))
 }
 
-/// The text of the index; none when there is none or it cannot be read, which a warning says.
-async fn read_index(place: &Place, host: &Host) -> Result<Option<String>, Error> {
-    match read::read_text(place, host, INDEX_NAME).await {
-        Ok((text, _)) => Ok(Some(text)),
-        Err(error) if error.code == ErrorCode::Aborted => Err(error),
-        Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+/// The index for the prompt. What is wrong with it is said in a warning, and the prompt does not
+/// claim that an index that cannot be read is empty.
+async fn read_index(place: &Place, host: &Host) -> Result<Index, Error> {
+    match read::read_beginning(place, host, INDEX_NAME).await {
+        Ok((text, whole)) => {
+            if !whole {
+                host.emit(warning(INDEX_NAME, format!("the index has more than {FILE_MAX_BYTES} bytes; what follows was not looked at")));
+            }
+            Ok(Index::Text(text))
+        }
+        Err(error) if error.code == ErrorCode::NotFound => Ok(Index::Text(String::new())),
         Err(error) => {
+            stop_if_cancelled(host)?;
             host.emit(warning(
                 INDEX_NAME,
                 format!("the index is left out of the prompt: {error}"),
             ));
-            Ok(None)
+            Ok(Index::Unreadable)
         }
     }
 }

@@ -24,12 +24,49 @@ pub(super) async fn read(place: &Place, host: &Host, path: &str) -> Result<Memor
     Ok(MemoryFile { header, content })
 }
 
-/// The text of a file of the store and its `lstat`.
-pub(super) async fn read_text(
+/// The whole text of a file of the store and its `lstat`.
+async fn read_text(place: &Place, host: &Host, path: &str) -> Result<(String, Stat), Error> {
+    let (file, stat) = locate(place, host, path).await?;
+    let check = |size: u64| {
+        if size <= FILE_MAX_BYTES {
+            return Ok(());
+        }
+        let message = format!("{path} is larger than {FILE_MAX_BYTES} bytes; split it up");
+        Err(Error::new(ErrorCode::TooLarge, message).at(path))
+    };
+    check(stat.size)?;
+    // One byte more than allowed shows a file that has grown since.
+    let bytes = read_bytes(host, &file, path, FILE_MAX_BYTES.saturating_add(1)).await?;
+    check(bytes.len() as u64)?;
+    Ok((text(&bytes, path, true)?.to_owned(), stat))
+}
+
+/// As much text of a file as a prompt can need, and whether that is all of it.
+pub(super) async fn read_beginning(
     place: &Place,
     host: &Host,
     path: &str,
-) -> Result<(String, Stat), Error> {
+) -> Result<(String, bool), Error> {
+    let (file, stat) = locate(place, host, path).await?;
+    let bytes = read_bytes(host, &file, path, FILE_MAX_BYTES).await?;
+    let whole = bytes.len() as u64 >= stat.size;
+    Ok((text(&bytes, path, whole)?.to_owned(), whole))
+}
+
+async fn read_bytes(host: &Host, file: &str, path: &str, length: u64) -> Result<Vec<u8>, Error> {
+    host.read(file, 0, length)
+        .await
+        .map_err(|failure| Error::from_failure(&failure, "reading", path))
+}
+
+fn text<'a>(bytes: &'a [u8], path: &str, whole: bool) -> Result<&'a str, Error> {
+    scan::check_text(bytes, whole).map_err(|(_, message)| {
+        Error::new(ErrorCode::NotText, format!("{path} {message}")).at(path)
+    })
+}
+
+/// Where a file of the store really is, if it is in the store and a regular file.
+async fn locate(place: &Place, host: &Host, path: &str) -> Result<(String, Stat), Error> {
     check_relative(path, place.platform)?;
     let full = place.path(path);
     let fail = |doing: &'static str| move |failure| Error::from_failure(&failure, doing, path);
@@ -46,51 +83,20 @@ pub(super) async fn read_text(
     };
     let target = target.map_err(fail("reading"))?;
     let root = root.map_err(fail("finding the store of"))?;
+    let refuse = |code, what: &str| Err(Error::new(code, format!("{path} {what}")).at(path));
     if !place.platform.is_inside(&target, &root) {
-        return Err(Error::new(
+        return refuse(
             ErrorCode::LinkOutside,
-            format!("{path} is a link that leaves the store; keep the file itself in the store"),
-        )
-        .at(path));
+            "is a link that leaves the store; keep the file itself in the store",
+        );
     }
     let stat = host.lstat(&target).await.map_err(fail("reading"))?;
     match stat.kind {
-        FileKind::File => {}
-        FileKind::Directory => {
-            return Err(Error::new(
-                ErrorCode::IsADirectory,
-                format!("{path} is a folder; name a file in it"),
-            )
-            .at(path));
-        }
-        FileKind::Link | FileKind::Other => {
-            return Err(Error::new(
-                ErrorCode::Unsupported,
-                format!("{path} is no regular file and is not opened"),
-            )
-            .at(path));
-        }
+        FileKind::File => Ok((target, stat)),
+        FileKind::Directory => refuse(ErrorCode::IsADirectory, "is a folder; name a file in it"),
+        FileKind::Link | FileKind::Other => refuse(
+            ErrorCode::Unsupported,
+            "is no regular file and is not opened",
+        ),
     }
-    let too_large = || {
-        Error::new(
-            ErrorCode::TooLarge,
-            format!("{path} is larger than {FILE_MAX_BYTES} bytes; split it up"),
-        )
-        .at(path)
-    };
-    if stat.size > FILE_MAX_BYTES {
-        return Err(too_large());
-    }
-    // One byte more than allowed shows a file that has grown since.
-    let bytes = host
-        .read(&target, 0, FILE_MAX_BYTES.saturating_add(1))
-        .await
-        .map_err(fail("reading"))?;
-    if bytes.len() as u64 > FILE_MAX_BYTES {
-        return Err(too_large());
-    }
-    let text = scan::check_text(&bytes, true).map_err(|(_, message)| {
-        Error::new(ErrorCode::NotText, format!("{path} {message}")).at(path)
-    })?;
-    Ok((text.to_owned(), stat))
 }

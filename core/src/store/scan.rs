@@ -5,10 +5,12 @@ use serde::Serialize;
 
 use super::{Place, stop_if_cancelled};
 use crate::error::Error;
-use crate::flow::{Entry, Failure, FailureCode, FileKind, Head, Host, Listing, Stat, join_all};
+use crate::flow::{
+    Bytes, Entry, Failure, FailureCode, FileKind, Head, Host, Listing, Stat, join_all,
+};
 use crate::limits::{
-    FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_NAME, LARGE_MEMORY_BYTES, OWN_FOLDER, READ_MANY_FILES,
-    SCAN_MAX_DEPTH, SCAN_MAX_MEMORIES, TEMPORARY_ENDING,
+    FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_NAME, LARGE_MEMORY_BYTES, OWN_FOLDER, SCAN_MAX_DEPTH,
+    SCAN_MAX_MEMORIES, SCAN_READ_FILES, TEMPORARY_ENDING,
 };
 use crate::memory::{MemoryHeader, needs_more, parse_frontmatter};
 use crate::report::{ReportCode, ReportEntry};
@@ -260,7 +262,7 @@ async fn read_headers(
     report: &mut Vec<ReportEntry>,
 ) -> Result<Vec<MemoryHeader>, Error> {
     let mut memories = Vec::with_capacity(candidates.len());
-    for chunk in candidates.chunks(READ_MANY_FILES) {
+    for chunk in candidates.chunks(SCAN_READ_FILES) {
         let files = chunk
             .iter()
             .map(|candidate| candidate.file.clone())
@@ -282,39 +284,45 @@ async fn read_headers(
                 "the host gave no answer for it",
             )),
         );
-        let longer = join_all(
-            chunk
-                .iter()
-                .zip(&heads)
-                .map(|(candidate, head)| read_longer(host, candidate, head)),
-        )
-        .await;
-        stop_if_cancelled(host)?;
-        for ((candidate, head), longer) in chunk.iter().zip(heads).zip(longer) {
-            memories.extend(header(candidate, longer.unwrap_or(head), report));
+        read_longer(host, chunk, &mut heads).await?;
+        for (candidate, head) in chunk.iter().zip(heads) {
+            memories.extend(header(candidate, head, report));
         }
     }
     Ok(memories)
 }
 
-/// More of a file whose frontmatter goes on beyond its head; none when the head is enough.
-async fn read_longer(host: &Host, candidate: &Candidate, head: &Head) -> Option<Head> {
+/// Reads more of the files whose frontmatter goes on beyond their heads.
+async fn read_longer(host: &Host, chunk: &[Candidate], heads: &mut [Head]) -> Result<(), Error> {
+    let short: Vec<(&Candidate, &mut Head)> = chunk
+        .iter()
+        .zip(heads)
+        .filter(|(candidate, head)| is_short(candidate, head))
+        .collect();
+    // A closing line may begin at the last byte allowed; a head more lets it end.
+    let length = (FRONTMATTER_MAX_BYTES + HEAD_BYTES) as u64;
+    let longer = join_all(
+        short
+            .iter()
+            .map(|(candidate, _)| host.read(&candidate.file, 0, length)),
+    )
+    .await;
+    stop_if_cancelled(host)?;
+    for ((_, head), longer) in short.into_iter().zip(longer) {
+        *head = match longer {
+            Ok(bytes) => Head::Content(Bytes(bytes)),
+            Err(failure) => Head::Failed(failure),
+        };
+    }
+    Ok(())
+}
+
+fn is_short(candidate: &Candidate, head: &Head) -> bool {
     let Head::Content(bytes) = head else {
-        return None;
+        return false;
     };
     let cut = (bytes.0.len() as u64) < candidate.stat.size;
-    if !cut || !check_text(&bytes.0, false).is_ok_and(needs_more) {
-        return None;
-    }
-    Some(
-        match host
-            .read(&candidate.file, 0, FRONTMATTER_MAX_BYTES as u64)
-            .await
-        {
-            Ok(bytes) => Head::Content(crate::flow::Bytes(bytes)),
-            Err(failure) => Head::Failed(failure),
-        },
-    )
+    cut && head_text(&bytes.0, false).is_ok_and(needs_more)
 }
 
 fn header(
@@ -341,14 +349,14 @@ fn header(
         }
     };
     let whole = bytes.len() as u64 >= candidate.stat.size;
-    let text = match check_text(&bytes, whole) {
+    let text = match head_text(&bytes, whole) {
         Ok(text) => text,
         Err((code, message)) => {
             note(code, format!("it {message}"));
             return None;
         }
     };
-    if text.is_empty() {
+    if bytes.is_empty() {
         note(
             ReportCode::Empty,
             "it is empty; write it or remove it".into(),
@@ -374,10 +382,11 @@ fn header(
     ))
 }
 
-/// The text of a memory or of its head; a character cut at the end of a head is left out.
+/// The text of a file, or of its beginning when the rest was not read.
 pub(super) fn check_text(bytes: &[u8], whole: bool) -> Result<&str, (ReportCode, &'static str)> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
+        // Only the last character of a head may be incomplete.
         Err(error) if !whole && error.error_len().is_none() => bytes
             .get(..error.valid_up_to())
             .and_then(|valid| std::str::from_utf8(valid).ok())
@@ -392,13 +401,25 @@ pub(super) fn check_text(bytes: &[u8], whole: bool) -> Result<&str, (ReportCode,
             ));
         }
     };
-    if text.contains('\0') {
+    if bytes.contains(&0) {
         return Err((
             ReportCode::NulByte,
             "holds NUL characters, so it is no text; remove them or the file",
         ));
     }
     Ok(text)
+}
+
+/// The text of a memory, or the whole lines of its head when the rest was not read: a line that
+/// goes on beyond the head may look like a fence and be none.
+fn head_text(bytes: &[u8], whole: bool) -> Result<&str, (ReportCode, &'static str)> {
+    let text = check_text(bytes, whole)?;
+    let end = match text.rfind('\n') {
+        _ if whole => text.len(),
+        Some(end) => end.saturating_add(1),
+        None => 0,
+    };
+    Ok(text.get(..end).unwrap_or_default())
 }
 
 fn unlistable(folder: &str, failure: &Failure) -> ReportEntry {

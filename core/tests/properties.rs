@@ -1,0 +1,308 @@
+//! What holds for the rules whatever they are given.
+
+use std::collections::BTreeMap;
+
+use memdir_core::limits::{FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_MAX_BYTES, INDEX_MAX_LINES};
+use memdir_core::memory::{Frontmatter, MemoryHeader, MemoryType, Scope};
+use memdir_core::paths::Platform;
+use memdir_core::report::ReportCode;
+use memdir_core::rules::{
+    batch_entries, format_manifest, parse_frontmatter, team_delta, truncate_index,
+    validate_memory_path,
+};
+use memdir_core::team::checksum;
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+
+/// A failure prints its smallest input, which then becomes a vector; no file keeps seeds.
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Text made of pieces that mean something to one of the rules, and of anything.
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("\n".to_owned()),
+        Just("\r\n".to_owned()),
+        Just("---\n".to_owned()),
+        Just("...\n".to_owned()),
+        Just("\u{FEFF}".to_owned()),
+        Just("e\u{301}👩‍👩‍👧🇫🇷中\u{2028}\u{85}".to_owned()),
+        "(name|description|type|metadata|modified|pinned|x): ?",
+        "[ \t:#'\"\\[\\]{},&*!|>%@`~.?-]{1,3}",
+        "[a-z0-9]{1,8}",
+        "\\PC{0,4}",
+        any::<String>(),
+    ];
+    vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+/// An index around and beyond both limits.
+fn index() -> impl Strategy<Value = String> {
+    let line = (
+        text(),
+        0usize..400,
+        prop_oneof![Just("x"), Just("é"), Just("👩‍👩‍👧"), Just(" "), Just("\u{301}")],
+    )
+        .prop_map(|(text, count, filler)| text + &filler.repeat(count));
+    let lines = vec(line, 0..24).prop_map(|lines| lines.join("\n"));
+    (lines, 1usize..40, any::<bool>()).prop_map(|(lines, count, wide)| {
+        let text = if wide { format!("{lines}\n") } else { lines };
+        text.repeat(count)
+    })
+}
+
+/// Trims as the rules do.
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
+}
+
+/// Every character that some reader takes for the end of a line.
+fn ends_line(c: char) -> bool {
+    matches!(
+        c,
+        '\n' | '\u{B}' | '\u{C}' | '\r' | '\u{1C}'..='\u{1E}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+fn is_bidirectional(c: char) -> bool {
+    matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The first bytes of a text, as a host that reads only so far gives them.
+fn head(text: &str, bytes: usize) -> &str {
+    text.split_at_checked(text.floor_char_boundary(bytes))
+        .unwrap_or_default()
+        .0
+}
+
+/// Without the remark on a second block, for which a head may be too short.
+fn without_second_block(mut frontmatter: Frontmatter) -> Frontmatter {
+    frontmatter
+        .problems
+        .retain(|problem| problem.code != ReportCode::SecondFrontmatter);
+    frontmatter
+}
+
+/// A block whose closing line, or something like one, stands around the limit in bytes.
+fn block_at_the_limit() -> impl Strategy<Value = String> {
+    let fence = prop_oneof![
+        Just("---\n"),
+        Just("---"),
+        Just("...\r\n"),
+        Just("---   \t\n"),
+        Just("---é\n"),
+        Just("---👩‍👩‍👧\n"),
+        Just("----\n"),
+        Just("--- x\n"),
+    ];
+    let end = prop_oneof![
+        Just(String::new()),
+        Just("Body\n".to_owned()),
+        Just("---\nname: b\n---\n".to_owned()),
+        Just("Body ".repeat(2000)),
+    ];
+    (0usize..16, prop_oneof![Just('x'), Just('é')], fence, end).prop_map(
+        |(offset, filler, fence, end)| {
+            let start = "---\nname: a\ndescription: ";
+            let length = FRONTMATTER_MAX_BYTES - 8 - start.len() - offset;
+            let filling: String = std::iter::repeat_n(filler, length / filler.len_utf8()).collect();
+            format!("{start}{filling}\n{fence}{end}")
+        },
+    )
+}
+
+fn header() -> impl Strategy<Value = MemoryHeader> {
+    let kind = option::of(proptest::sample::select(MemoryType::ALL.to_vec()));
+    let hostile = prop_oneof![
+        text(),
+        "[\\x00-\\x1F\u{7F}-\u{A0}\u{2028}\u{2029}\u{202A}-\u{202E}\u{2066}-\u{2069}\u{200E}\u{200F}\u{61C} a-]{0,20}"
+    ];
+    (hostile, option::of(text()), kind, any::<i64>()).prop_map(
+        |(path, description, kind, mtime_ms)| MemoryHeader {
+            scope: Scope::of(&path),
+            path,
+            name: None,
+            description,
+            kind,
+            pinned: false,
+            modified_ms: None,
+            mtime_ms,
+            size: 0,
+        },
+    )
+}
+
+fn path() -> impl Strategy<Value = String> {
+    let start = prop_oneof![
+        Just(""),
+        Just("/"),
+        Just("//"),
+        Just("\\"),
+        Just("\\\\"),
+        Just("~/"),
+        Just("~\\"),
+        Just("C:"),
+        Just("c:\\"),
+        Just("C:/"),
+    ];
+    let part = prop_oneof![
+        Just(String::new()),
+        Just(".".to_owned()),
+        Just("..".to_owned()),
+        Just("~".to_owned()),
+        Just("C:".to_owned()),
+        Just("re\u{301}ne\u{301}".to_owned()),
+        Just("\u{212A}\u{1100}\u{1161}".to_owned()),
+        "[a-z.:~ \\\\]{1,4}",
+        "\\PC{1,4}",
+    ];
+    let parts = vec((part, prop_oneof![Just("/"), Just("\\")]), 0..6);
+    (start, parts, any::<bool>()).prop_map(|(start, parts, bare)| {
+        let mut path = String::from(start);
+        for (part, separator) in &parts {
+            path.push_str(part);
+            path.push_str(separator);
+        }
+        if bare {
+            path.pop();
+        }
+        path
+    })
+}
+
+fn entries() -> impl Strategy<Value = BTreeMap<String, String>> {
+    btree_map(
+        prop_oneof!["[a-c]{1,2}\\.md", text()],
+        prop_oneof!["[a-b]?", text()],
+        0..12,
+    )
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn a_truncated_index_is_within_both_limits_and_a_prefix(raw in index()) {
+        let truncation = truncate_index(&raw);
+        let (content, whole) = (truncation.content.as_str(), trim(&raw));
+        prop_assert!(content.split('\n').count() <= INDEX_MAX_LINES);
+        prop_assert!(content.len() <= INDEX_MAX_BYTES);
+        prop_assert!(whole.starts_with(content));
+        let cut = truncation.lines_cut || truncation.bytes_cut;
+        prop_assert_eq!(content.len() < whole.len(), cut);
+        prop_assert_eq!(truncation.warning.is_some(), cut);
+        prop_assert_eq!(truncation.bytes, whole.len());
+        prop_assert!(cut || truncation.lost.is_empty());
+        prop_assert!(!content.is_empty() || whole.is_empty());
+
+        let again = truncate_index(content);
+        prop_assert_eq!(again.content.as_str(), trim(content));
+        prop_assert_eq!((again.warning, again.lost), (None, vec![]));
+    }
+
+    #[test]
+    fn any_text_has_a_frontmatter_and_a_body(text in text()) {
+        for text in [text.clone(), format!("---\n{text}\n---\nBody\n")] {
+            let frontmatter = parse_frontmatter(&text);
+            prop_assert!(text.is_char_boundary(frontmatter.body));
+            prop_assert!(frontmatter.found || frontmatter.body == 0);
+            for value in [&frontmatter.name, &frontmatter.description].into_iter().flatten() {
+                prop_assert!(!value.is_empty() && trim(value) == value);
+            }
+            prop_assert!(frontmatter.problems.iter().all(|problem| !problem.message.is_empty()));
+        }
+    }
+
+    #[test]
+    fn any_bytes_have_a_frontmatter(bytes in vec(any::<u8>(), 0..400)) {
+        let text = String::from_utf8_lossy(&bytes);
+        for text in [text.clone().into_owned(), format!("---\n{text}\n---\n")] {
+            prop_assert!(parse_frontmatter(&text).body <= text.len());
+        }
+    }
+
+    #[test]
+    fn a_valid_memory_path_is_absolute_plain_and_a_fixed_point(
+        path in path(),
+        windows in any::<bool>(),
+        with_home in any::<bool>(),
+    ) {
+        let (platform, home, separator) =
+            if windows { (Platform::Windows, "C:\\Users\\u", '\\') } else { (Platform::Posix, "/home/u", '/') };
+        let Ok(valid) = validate_memory_path(&path, platform, with_home.then_some(home)) else { return Ok(()) };
+        prop_assert!(platform.is_absolute(&valid));
+        let inner = valid.strip_suffix(separator);
+        prop_assert!(inner.is_some_and(|inner| !inner.ends_with(separator)), "{}", valid);
+        let parts: Vec<&str> = inner.unwrap_or_default().split(separator).skip(1).collect();
+        prop_assert!(parts.iter().all(|part| !matches!(*part, "" | "." | "..")), "{}", valid);
+        prop_assert!(!windows || !valid.contains('/'), "{}", valid);
+        if path.starts_with('~') {
+            prop_assert!(valid.starts_with(home) && valid.len() > home.len() + 2, "{}", valid);
+        }
+        prop_assert_eq!(validate_memory_path(&valid, platform, with_home.then_some(home)), Ok(valid.clone()));
+        prop_assert_eq!(validate_memory_path(&valid, platform, None), Ok(valid));
+    }
+
+    #[test]
+    fn batches_keep_everything_in_order_within_the_limit(entries in entries(), max_bytes in 0usize..400) {
+        let batches = batch_entries(entries.clone(), max_bytes);
+        let length = |batch: &BTreeMap<String, String>| {
+            serde_json::to_string(&serde_json::json!({ "entries": batch })).map(|json| json.len()).unwrap_or(usize::MAX)
+        };
+        for batch in &batches {
+            prop_assert!(!batch.is_empty());
+            prop_assert!(length(batch) <= max_bytes || batch.len() == 1);
+        }
+        // Greedy: no batch had room for the first entry of the next.
+        for (batch, next) in batches.iter().zip(batches.iter().skip(1)) {
+            let mut fuller = batch.clone();
+            fuller.extend(next.first_key_value().map(|(key, content)| (key.clone(), content.clone())));
+            prop_assert!(length(&fuller) > max_bytes);
+        }
+        let all: Vec<(String, String)> = batches.into_iter().flatten().collect();
+        prop_assert_eq!(all, entries.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_delta_makes_the_server_hold_what_is_local(old in entries(), local in entries()) {
+        let server = old.iter().map(|(key, content)| (key.clone(), checksum(content))).collect();
+        let delta = team_delta(local.clone(), &server);
+        for (key, content) in &delta {
+            prop_assert_ne!(old.get(key), Some(content));
+        }
+        let mut new = old.clone();
+        new.extend(delta);
+        let mut wanted = old;
+        wanted.extend(local);
+        prop_assert_eq!(new, wanted);
+    }
+
+    #[test]
+    fn a_manifest_has_one_inert_line_per_memory(memories in vec(header(), 0..6)) {
+        let manifest = format_manifest(&memories);
+        let lines: Vec<&str> = if manifest.is_empty() { vec![] } else { manifest.split(ends_line).collect() };
+        prop_assert_eq!(lines.len(), memories.len());
+        for line in lines {
+            prop_assert!(line.starts_with("- "));
+            prop_assert!(!line.chars().any(|c| c.is_control() || is_bidirectional(c)), "{:?}", line);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn the_head_of_a_memory_says_what_the_whole_says(text in prop_oneof![block_at_the_limit(), text()]) {
+        let whole = without_second_block(parse_frontmatter(&text));
+        // What a scan reads of a long one.
+        let cut = without_second_block(parse_frontmatter(head(&text, FRONTMATTER_MAX_BYTES + HEAD_BYTES)));
+        prop_assert_eq!(cut, whole);
+    }
+}
