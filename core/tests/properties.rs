@@ -185,7 +185,7 @@ fn entries() -> impl Strategy<Value = BTreeMap<String, String>> {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(200))]
 
     #[test]
     fn a_truncated_index_is_within_both_limits_and_a_prefix(raw in index()) {

@@ -1,0 +1,55 @@
+// Times Node's ways of reading the heads of a store: prints [[name, median ms], ...].
+import { closeSync, fstatSync, openSync, readSync, readdirSync } from "node:fs";
+import { open, readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import fastGlob from "fast-glob";
+import matter from "gray-matter";
+import { Memdir } from "../bindings-js/dist/index.mjs";
+
+const folder = process.argv[2];
+const ROUNDS = 100;
+const head = Buffer.alloc(4096);
+
+function rawSync() {
+  for (const name of readdirSync(folder)) {
+    const file = openSync(join(folder, name), "r");
+    readSync(file, head, 0, 4096, 0);
+    fstatSync(file);
+    closeSync(file);
+  }
+}
+
+async function rawAsync() {
+  const names = await readdir(folder);
+  await Promise.all(
+    names.map(async (name) => {
+      const file = await open(join(folder, name), "r");
+      await file.read(Buffer.alloc(4096), 0, 4096, 0);
+      await file.stat();
+      await file.close();
+    }),
+  );
+}
+
+async function grayMatter() {
+  const names = await fastGlob("**/*.md", { cwd: folder, absolute: true, stats: true });
+  // Without the options object gray-matter answers repeated texts from a cache.
+  return Promise.all(names.map(async ({ path }) => matter(await readFile(path, "utf8"), {}).data));
+}
+
+const ways = [
+  ["raw Node loop, synchronous", rawSync],
+  ["raw Node loop, asynchronous", rawAsync],
+  ["memdir in Node", async () => (await Memdir.open({ directory: folder })).scan()],
+  ["gray-matter with fast-glob", grayMatter],
+];
+const samples = ways.map(() => []);
+for (let round = -10; round < ROUNDS; round += 1) {
+  for (const [index, [, way]] of ways.entries()) {
+    const start = performance.now();
+    await way();
+    if (round >= 0) samples[index].push(performance.now() - start);
+  }
+}
+const median = (times) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
+console.log(JSON.stringify(ways.map(([name], index) => [name, median(samples[index])])));

@@ -1,0 +1,117 @@
+// Decides what may enter: the types of arguments, and that every text is well-formed. Everything
+// else about an argument is decided by the core.
+
+import { invalidArgument, invalidText } from "./errors.js";
+
+/** A text. */
+export function text(value: unknown, name: string): string {
+  if (typeof value !== "string") {
+    throw invalidArgument(`${name} must be a string, not ${kind(value)}`);
+  }
+  if (!value.isWellFormed()) {
+    throw invalidText(name, loneSurrogate(value));
+  }
+  return value;
+}
+
+/** Named options, none of which is unknown; nothing at all counts as no options. */
+export function options(value: unknown, name: string, known: readonly string[]): Record<string, unknown> {
+  if (value === undefined) {
+    return {};
+  }
+  const found = object(value, name);
+  for (const key of Object.keys(found)) {
+    if (!known.includes(key)) {
+      throw invalidArgument(`${name} has no ${JSON.stringify(key)}; it takes ${known.join(", ")}`);
+    }
+  }
+  return found;
+}
+
+/** A function, or nothing. */
+export function optionalFunction<T>(value: unknown, name: string): T | undefined {
+  if (value !== undefined && typeof value !== "function") {
+    throw invalidArgument(`${name} must be a function, not ${kind(value)}`);
+  }
+  return value as T | undefined;
+}
+
+/** An abort signal, or nothing. */
+export function optionalSignal(value: unknown): AbortSignal | undefined {
+  // By what it can do, not by its class: test frameworks and polyfills bring classes of their own.
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  if (value !== undefined && (typeof aborted !== "boolean" || typeof addEventListener !== "function")) {
+    throw invalidArgument(`signal must be an AbortSignal, not ${kind(value)}`);
+  }
+  return value as AbortSignal | undefined;
+}
+
+/** True or false, or nothing. */
+export function optionalFlag(value: unknown, name: string): boolean | undefined {
+  if (value !== undefined && typeof value !== "boolean") {
+    throw invalidArgument(`${name} must be true or false, not ${kind(value)}`);
+  }
+  return value;
+}
+
+/** A whole number that fits 32 bits, or nothing. */
+export function optionalCount(value: unknown, name: string): number | undefined {
+  if (value === undefined || value === null) {
+    return undefined;
+  }
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
+    const shown = typeof value === "number" ? String(value) : kind(value);
+    throw invalidArgument(`${name} must be a whole number from 0 to 4294967295, not ${shown}`);
+  }
+  return value;
+}
+
+/** Texts by name. */
+export function entries(value: unknown, name: string): Record<string, string> {
+  for (const [key, content] of Object.entries(object(value, name))) {
+    text(key, `a key of ${name}`);
+    text(content, `${name}[${JSON.stringify(key)}]`);
+  }
+  return value as Record<string, string>;
+}
+
+/** A list of objects whose texts are well-formed; their shape is the core's to check. */
+export function list<T>(value: unknown, name: string): T[] {
+  if (!Array.isArray(value)) {
+    throw invalidArgument(`${name} must be a list, not ${kind(value)}`);
+  }
+  value.forEach((item, index) => {
+    for (const [key, content] of Object.entries(object(item, `${name}[${index}]`))) {
+      if (typeof content === "string") {
+        text(content, `${name}[${index}].${key}`);
+      }
+    }
+  });
+  return value as T[];
+}
+
+function object(value: unknown, name: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalidArgument(`${name} must be an object, not ${kind(value)}`);
+  }
+  return value as Record<string, unknown>;
+}
+
+function kind(value: unknown): string {
+  if (value === null || value === undefined) {
+    return String(value);
+  }
+  return Array.isArray(value) ? "a list" : typeof value;
+}
+
+/** Where the first half of a pair stands, in UTF-16 units. */
+function loneSurrogate(value: string): number {
+  let position = 0;
+  for (const character of value) {
+    if (!character.isWellFormed()) {
+      break;
+    }
+    position += character.length;
+  }
+  return position;
+}

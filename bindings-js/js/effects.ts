@@ -1,0 +1,149 @@
+// The effects that a flow asks for and the outcomes that answer them, as they cross from and to the
+// core (core/src/flow/effect.rs and outcome.rs).
+
+import type { MemdirEvent, Platform } from "./types.js";
+
+/** What is written: text (as UTF-8) or bytes. */
+export type Content = { text: string } | { bytes: Uint8Array };
+
+/** A name and a value: of HTTP, or of an environment. */
+export interface Header {
+  name: string;
+  value: string;
+}
+
+/** Everything that a flow can ask for, by kind. Paths are absolute. */
+export interface Effects {
+  list: { path: string };
+  read: { path: string; offset: number; length: number };
+  "read-many": { paths: string[]; length: number };
+  stat: { path: string };
+  lstat: { path: string };
+  "read-link": { path: string };
+  "real-path": { path: string };
+  write: { path: string; content: Content; via: string | null; mode: number };
+  append: { path: string; content: Content; mode: number };
+  "make-dir": { path: string; mode: number };
+  remove: { path: string };
+  rename: { from: string; to: string };
+  "set-mtime": { path: string; mtimeMs: number };
+  "process-alive": { pid: number };
+  http: {
+    method: string;
+    url: string;
+    headers: Header[];
+    body: Content | null;
+    timeoutMs: number;
+    maxBytes: number;
+  };
+  model: { request: string; timeoutMs: number };
+  run: {
+    argv: string[];
+    cwd: string;
+    env: Header[];
+    stdin: Content | null;
+    timeoutMs: number;
+    maxBytes: number;
+  };
+  now: object;
+  sleep: { ms: number };
+  random: { length: number };
+  watch: { path: string; timeoutMs: number };
+  print: { stream: "stdout" | "stderr"; text: string };
+  "read-stdin": { maxBytes: number };
+  "open-editor": { path: string };
+  "host-info": object;
+  emit: { event: MemdirEvent };
+}
+
+/** One effect. */
+export type Effect = { [K in keyof Effects]: { kind: K } & Effects[K] }[keyof Effects];
+
+/** One effect with the number that its answer carries. */
+export interface Request {
+  id: number;
+  effect: Effect;
+}
+
+/** The closed list of failures that hosts tell apart. */
+export type FailureCode =
+  | "not-found"
+  | "exists"
+  | "permission"
+  | "read-only"
+  | "no-space"
+  | "not-a-directory"
+  | "is-a-directory"
+  | "not-empty"
+  | "loop"
+  | "name-too-long"
+  | "invalid-name"
+  | "too-large"
+  | "too-many-open"
+  | "cross-device"
+  | "busy"
+  | "unsupported"
+  | "timeout"
+  | "network"
+  | "aborted"
+  | "other";
+
+/** Why an effect failed. */
+export interface Failure {
+  code: FailureCode;
+  message: string;
+}
+
+/** About one path. */
+export interface Stat {
+  kind: "file" | "directory" | "link" | "other";
+  size: number;
+  /** Rounded down. */
+  mtimeMs: number;
+  /** Nanoseconds within that millisecond. */
+  mtimeNs: number;
+  ctimeMs: number | null;
+  inode: number | null;
+  /** Permission bits. */
+  mode: number | null;
+}
+
+/** One name in a folder; `stat` is null when the entry went away meanwhile. */
+export interface Entry {
+  name: string;
+  invalidName: boolean;
+  stat: Stat | null;
+}
+
+/** One file of `read-many`. */
+export type Head = { content: Uint8Array } | { failed: Failure };
+
+/** How an effect went. */
+export type Outcome =
+  | "done"
+  | { listing: { entries: Entry[]; incomplete: boolean } }
+  | { content: Uint8Array }
+  | { heads: Head[] }
+  | { stat: Stat }
+  | { text: string }
+  | { alive: boolean }
+  | { http: { status: number; headers: Header[]; body: Uint8Array } }
+  | { ran: { exitCode: number | null; stdout: Uint8Array; stderr: Uint8Array } }
+  | { now: { ms: number; offsetMinutes: number } }
+  | { changed: boolean }
+  | { "host-info": { hostId: string; pid: number | null; platform: Platform } }
+  | { failed: Failure };
+
+/** The answer to one request. */
+export interface Response {
+  id: number;
+  outcome: Outcome;
+}
+
+/** What a flow wants next, or what it ended with. */
+export type Step<T> = { effects: Request[] } | { done: T };
+
+/** The bytes that reach the file or the wire. */
+export function bytesOf(content: Content): Uint8Array {
+  return "text" in content ? Buffer.from(content.text) : content.bytes;
+}

@@ -1,0 +1,76 @@
+// Which stable code an error of Node or of the operating system becomes, and in which words: those
+// of the system, so that a report reads the same in every host.
+
+import type { Failure, FailureCode } from "./effects.js";
+
+/** Fails an effect for a reason that the system did not give. */
+export class Failed extends Error {
+  constructor(
+    readonly code: FailureCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What every host says of something that exists and is not opened. */
+export function noRegularFile(): Failed {
+  return new Failed("unsupported", "it is no regular file and was not opened");
+}
+
+/** What every host says of an answer that is not UTF-8. */
+export function notUtf8(): Failed {
+  return new Failed("invalid-name", "a name is not UTF-8");
+}
+
+const BY_ERRNO: Record<string, [FailureCode, string]> = {
+  EACCES: ["permission", "Permission denied"],
+  EBUSY: ["busy", "Device or resource busy"],
+  EDQUOT: ["no-space", "Disk quota exceeded"],
+  EEXIST: ["exists", "File exists"],
+  EFBIG: ["too-large", "File too large"],
+  EILSEQ: ["invalid-name", "Invalid or incomplete multibyte or wide character"],
+  EINVAL: ["other", "Invalid argument"],
+  EIO: ["other", "Input/output error"],
+  EISDIR: ["is-a-directory", "Is a directory"],
+  ELOOP: ["loop", "Too many levels of symbolic links"],
+  EMFILE: ["too-many-open", "Too many open files"],
+  ENAMETOOLONG: ["name-too-long", "File name too long"],
+  ENFILE: ["too-many-open", "Too many open files in system"],
+  ENODEV: ["unsupported", "No such device"],
+  ENOENT: ["not-found", "No such file or directory"],
+  ENOSPC: ["no-space", "No space left on device"],
+  ENOTDIR: ["not-a-directory", "Not a directory"],
+  ENOTEMPTY: ["not-empty", "Directory not empty"],
+  ENOSYS: ["unsupported", "Function not implemented"],
+  ENOTSUP: ["unsupported", "Operation not supported"],
+  ENXIO: ["unsupported", "No such device or address"],
+  EPERM: ["permission", "Operation not permitted"],
+  EPIPE: ["other", "Broken pipe"],
+  EROFS: ["read-only", "Read-only file system"],
+  ETIMEDOUT: ["timeout", "Connection timed out"],
+  ETXTBSY: ["busy", "Text file busy"],
+  EXDEV: ["cross-device", "Invalid cross-device link"],
+  // Node refuses a NUL in a path or an argument before it asks the system.
+  ERR_INVALID_ARG_VALUE: ["invalid-name", "file name contained an unexpected NUL byte"],
+};
+
+/** The failure that an error stands for. */
+export function failure(error: unknown): Failure {
+  if (error instanceof Failed) {
+    return { code: error.code, message: error.message };
+  }
+  const [code, message] = BY_ERRNO[errno(error)] ?? ["other", plain(error)];
+  return { code, message };
+}
+
+/** The name of a system error, or an empty text. */
+export function errno(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/** The message of an error; of a system error without its name, call and path. */
+function plain(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/^E[A-Z0-9]+: /, "").replace(/, [a-z]+( '.*')?$/s, "").toWellFormed();
+}

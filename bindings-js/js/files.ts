@@ -1,0 +1,247 @@
+// The file effects, as tasks that yield between one file and the next. A file is opened only for
+// what it is, never through a link at its last name, and never so that a FIFO could hang it.
+
+import { isUtf8 } from "node:buffer";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+  type BigIntStats,
+} from "node:fs";
+import { sep } from "node:path";
+
+import { bytesOf, type Effects, type Entry, type Head, type Outcome, type Stat } from "./effects.js";
+import { errno, Failed, failure, noRegularFile, notUtf8 } from "./failure.js";
+import type { Task } from "./turns.js";
+
+/** Where the system has no such flag, Node has no such constant. */
+const CAREFULLY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+const READ = constants.O_RDONLY | CAREFULLY;
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | CAREFULLY;
+/** Bytes that are read at a time when a file turns out longer than it was. */
+const CHUNK = 65_536;
+const BIGINT = { bigint: true, throwIfNoEntry: true } as const;
+const WINDOWS = process.platform === "win32";
+
+export function* list({ path }: Effects["list"]): Task<Outcome> {
+  const names = readdirSync(path);
+  const folder = path.endsWith(sep) ? path : path + sep;
+  yield;
+  if (names.some(isDoubtful)) {
+    return { listing: { entries: yield* listRaw(path, folder), incomplete: false } };
+  }
+  const entries: Entry[] = [];
+  for (const name of names) {
+    entries.push({ name, invalidName: false, stat: tryLstat(folder + name) });
+    yield;
+  }
+  return { listing: { entries, incomplete: false } };
+}
+
+/** A name that may stand for other bytes than its own. */
+function isDoubtful(name: string): boolean {
+  return name.includes("\ufffd") || !name.isWellFormed();
+}
+
+function* listRaw(path: string, folder: string): Task<Entry[]> {
+  const entries: Entry[] = [];
+  for (const bytes of readdirSync(path, { encoding: "buffer" })) {
+    const stat = tryLstat(Buffer.concat([Buffer.from(folder), bytes]));
+    entries.push({ name: bytes.toString(), invalidName: !isUtf8(bytes), stat });
+    yield;
+  }
+  return entries;
+}
+
+function tryLstat(path: string | Buffer): Stat | null {
+  try {
+    return statOf(lstatSync(path, BIGINT));
+  } catch {
+    return null;
+  }
+}
+
+export function* read({ path, offset, length }: Effects["read"]): Task<Outcome> {
+  const file = openToRead(path);
+  try {
+    const { size } = ensureRegular(file);
+    const parts: Buffer[] = [];
+    let missing = length;
+    // One byte beyond the size shows at once that there is no more.
+    let chunk = Math.max(Number(size) - offset, 0) + 1;
+    while (missing > 0) {
+      const buffer = Buffer.allocUnsafe(Math.min(chunk, missing));
+      const count = readSync(file, buffer, 0, buffer.length, offset + length - missing);
+      if (count === 0) {
+        break;
+      }
+      parts.push(buffer.subarray(0, count));
+      missing -= count;
+      chunk = CHUNK;
+      yield;
+    }
+    return { content: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) };
+  } finally {
+    closeSync(file);
+  }
+}
+
+export function* readMany({ paths, length }: Effects["read-many"]): Task<Outcome> {
+  const heads: Head[] = [];
+  // One piece of memory for all: many small ones take longer than the reading.
+  const buffer = Buffer.allocUnsafe(paths.length * length);
+  for (const path of paths) {
+    const start = heads.length * length;
+    heads.push(readHead(path, buffer.subarray(start, start + length)));
+    yield;
+  }
+  return { heads };
+}
+
+/** One call reads a regular file as far as the buffer reaches. */
+function readHead(path: string, buffer: Buffer): Head {
+  try {
+    const file = openToRead(path);
+    try {
+      const count = readSync(file, buffer, 0, buffer.length, 0);
+      if (count === 0) {
+        // An empty file, or something else.
+        ensureRegular(file);
+      }
+      return { content: buffer.subarray(0, count) };
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    // A FIFO: one that has no position, or nothing in it yet.
+    const isPipe = errno(error) === "ESPIPE" || errno(error) === "EAGAIN";
+    return { failed: failure(isPipe ? noRegularFile() : error) };
+  }
+}
+
+export function* stat({ path }: Effects["stat"]): Task<Outcome> {
+  return { stat: statOf(statSync(path, BIGINT)) };
+}
+
+export function* lstat({ path }: Effects["lstat"]): Task<Outcome> {
+  return { stat: statOf(lstatSync(path, BIGINT)) };
+}
+
+export function* readLink({ path }: Effects["read-link"]): Task<Outcome> {
+  return { text: utf8(readlinkSync(path, "buffer")) };
+}
+
+export function* realPath({ path }: Effects["real-path"]): Task<Outcome> {
+  return { text: utf8(realpathSync.native(path, "buffer")) };
+}
+
+export function* append({ path, content, mode }: Effects["append"]): Task<Outcome> {
+  const bytes = bytesOf(content);
+  const file = open(path, APPEND, mode);
+  try {
+    ensureRegular(file);
+    for (let written = 0; written < bytes.length; ) {
+      written += writeSync(file, bytes, written);
+    }
+    return "done";
+  } finally {
+    closeSync(file);
+  }
+}
+
+export function* makeDir({ path, mode }: Effects["make-dir"]): Task<Outcome> {
+  mkdirSync(path, { recursive: true, mode });
+  return "done";
+}
+
+export function* remove({ path }: Effects["remove"]): Task<Outcome> {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    // Linux calls it a folder, others say that the operation is not permitted.
+    const maybeFolder = ["EISDIR", "EPERM", "EACCES"].includes(errno(error));
+    if (!maybeFolder || tryLstat(path)?.kind === "file") {
+      throw error;
+    }
+    rmdirSync(path);
+  }
+  return "done";
+}
+
+export function* rename({ from, to }: Effects["rename"]): Task<Outcome> {
+  renameSync(from, to);
+  return "done";
+}
+
+export function* setMtime({ path, mtimeMs }: Effects["set-mtime"]): Task<Outcome> {
+  // Node takes seconds with a fraction and cuts them to microseconds: half of one keeps the
+  // millisecond whole. It takes times before 1970 only as a Date.
+  const time = mtimeMs < 0 ? new Date(mtimeMs) : mtimeMs / 1000 + 0.0000005;
+  lutimesSync(path, lstatSync(path).atime, time);
+  return "done";
+}
+
+function openToRead(path: string): number {
+  return open(path, READ);
+}
+
+function open(path: string, flags: number, mode?: number): number {
+  if (WINDOWS) {
+    refuseLink(path);
+  }
+  return openSync(path, flags, mode);
+}
+
+/** Where a link cannot be refused by the opening itself. */
+function refuseLink(path: string): void {
+  if (tryLstat(path)?.kind === "link") {
+    throw new Failed("loop", "it is a link, which is not followed");
+  }
+}
+
+function ensureRegular(file: number): BigIntStats {
+  const stats = fstatSync(file, BIGINT);
+  if (stats.isDirectory()) {
+    throw new Failed("is-a-directory", "is a directory");
+  }
+  if (!stats.isFile()) {
+    throw noRegularFile();
+  }
+  return stats;
+}
+
+function utf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) {
+    throw notUtf8();
+  }
+  return bytes.toString();
+}
+
+function statOf(stats: BigIntStats): Stat {
+  const inode = Number(stats.ino);
+  const mtimeNs = Number(stats.mtimeNs % 1_000_000n);
+  // Before 1970 the rest is negative; the time is rounded down all the same.
+  const early = mtimeNs < 0;
+  return {
+    kind: stats.isFile() ? "file" : stats.isDirectory() ? "directory" : stats.isSymbolicLink() ? "link" : "other",
+    size: Number(stats.size),
+    mtimeMs: Number(stats.mtimeNs / 1_000_000n) - (early ? 1 : 0),
+    mtimeNs: early ? mtimeNs + 1_000_000 : mtimeNs,
+    ctimeMs: Number(stats.ctimeMs),
+    inode: Number.isSafeInteger(inode) ? inode : null,
+    mode: WINDOWS ? null : Number(stats.mode & 0o7777n),
+  };
+}

@@ -1,0 +1,42 @@
+// The effects that call the user's own functions. What those throw stays here.
+
+import type { Effects, Outcome } from "./effects.js";
+import { Failed } from "./failure.js";
+import type { MemdirEvent, ModelFunction } from "./types.js";
+import { within } from "./within.js";
+
+/** The functions that a store was opened with. */
+export interface UserFunctions {
+  onEvent?: ((event: MemdirEvent) => void) | undefined;
+  model?: ModelFunction | undefined;
+}
+
+export async function model(effect: Effects["model"], user: UserFunctions, stop: AbortSignal): Promise<Outcome> {
+  const ask = user.model;
+  if (ask === undefined) {
+    throw new Failed("unsupported", "no model was given to this store; open it with one");
+  }
+  const text = await within(stop, effect.timeoutMs, async (signal) => ask(effect.request, { signal }));
+  if (typeof text !== "string" || !text.isWellFormed()) {
+    throw new Failed("other", "the model function must give well-formed text");
+  }
+  return { text };
+}
+
+/** Never fails: the flow goes on whatever the listener does. */
+export function emit({ event }: Effects["emit"], { onEvent }: UserFunctions): Outcome {
+  try {
+    const result: unknown = onEvent?.(event);
+    if (result instanceof Promise) {
+      result.catch(warn);
+    }
+  } catch (error) {
+    warn(error);
+  }
+  return "done";
+}
+
+function warn(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  process.emitWarning(`the event listener failed: ${message}`, "MemdirWarning");
+}

@@ -1,0 +1,96 @@
+//! The two answers that can be large, in a form that crosses in a few copies: an object for each of
+//! 10,000 files would hold the event loop for 10 ms.
+
+use memdir_core::Error;
+use memdir_core::flow::{Bytes, Entry, Failure, FileKind, Head, Listing, Stat};
+
+/// A listing: the names, separated by NUL, and eight numbers for each. Those are its kind (0 file,
+/// 1 directory, 2 link, 3 other, -1 when there is no stat), 1 when the name is not UTF-8, and the
+/// size, mtimeMs, mtimeNs, ctimeMs, inode and mode, of which the last three may be NaN for none.
+pub fn listing(names: &str, numbers: &[f64], incomplete: bool) -> Result<Listing, Error> {
+    let (rows, rest) = numbers.as_chunks::<8>();
+    let count = if rows.is_empty() {
+        0
+    } else {
+        names.split('\0').count()
+    };
+    if !rest.is_empty() || rows.len() != count {
+        return Err(Error::protocol(format!(
+            "a listing has {count} names and {} numbers",
+            numbers.len()
+        )));
+    }
+    let entries = names
+        .split('\0')
+        .zip(rows)
+        .map(|(name, row)| entry(name, row))
+        .collect::<Result<_, _>>()?;
+    Ok(Listing {
+        entries,
+        incomplete,
+    })
+}
+
+fn entry(name: &str, row: &[f64; 8]) -> Result<Entry, Error> {
+    let [
+        kind,
+        invalid_name,
+        size,
+        mtime_ms,
+        mtime_ns,
+        ctime_ms,
+        inode,
+        mode,
+    ] = *row;
+    let kind = match kind {
+        0.0 => Some(FileKind::File),
+        1.0 => Some(FileKind::Directory),
+        2.0 => Some(FileKind::Link),
+        3.0 => Some(FileKind::Other),
+        -1.0 => None,
+        _ => return Err(Error::protocol(format!("there is no kind of file {kind}"))),
+    };
+    let stat = kind.map(|kind| Stat {
+        kind,
+        size: size as u64,
+        mtime_ms: mtime_ms as i64,
+        mtime_ns: mtime_ns as u32,
+        ctime_ms: known(ctime_ms).map(|number| number as i64),
+        inode: known(inode).map(|number| number as u64),
+        mode: known(mode).map(|number| number as u32),
+    });
+    Ok(Entry {
+        name: name.to_owned(),
+        invalid_name: invalid_name != 0.0,
+        stat,
+    })
+}
+
+fn known(number: f64) -> Option<f64> {
+    (!number.is_nan()).then_some(number)
+}
+
+/// The heads of many files: their bytes one after the other, and the length of each; -1 stands for
+/// the next of the failures.
+pub fn heads(
+    mut contents: &[u8],
+    lengths: &[i32],
+    failures: Vec<Failure>,
+) -> Result<Vec<Head>, Error> {
+    let mut failures = failures.into_iter();
+    let heads = lengths
+        .iter()
+        .map(|length| match usize::try_from(*length) {
+            Ok(length) => contents
+                .split_off(..length)
+                .map(|bytes| Head::Content(Bytes(bytes.to_vec()))),
+            Err(_) => failures.next().map(Head::Failed),
+        })
+        .collect::<Option<Vec<Head>>>()
+        .ok_or_else(|| Error::protocol("heads are missing"))?;
+    if contents.is_empty() && failures.next().is_none() {
+        Ok(heads)
+    } else {
+        Err(Error::protocol("there is more than the heads hold"))
+    }
+}

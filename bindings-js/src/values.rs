@@ -1,0 +1,89 @@
+//! How values cross between JavaScript and the core: as plain objects in the shape that serde
+//! gives the core's types. Absent is null, maps are `Map`s, bytes are `Uint8Array`s, numbers are
+//! never bigints.
+//!
+//! Measured against JSON text: as fast or faster, and the module is smaller.
+
+use memdir_core::error::{ErrorFamily, error_table};
+use memdir_core::flow::{Failure, Outcome};
+use memdir_core::{Error, ErrorCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_wasm_bindgen::Serializer;
+use wasm_bindgen::JsValue;
+
+/// An error on its way to JavaScript, which sees a plain object.
+#[derive(Debug)]
+pub struct Thrown(Error);
+
+#[derive(Serialize)]
+struct ErrorValue {
+    code: ErrorCode,
+    message: String,
+    path: Option<String>,
+    family: Option<ErrorFamily>,
+}
+
+impl From<Error> for Thrown {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl From<Thrown> for JsValue {
+    fn from(Thrown(error): Thrown) -> Self {
+        let family = error_table()
+            .into_iter()
+            .find(|info| info.code == error.code)
+            .map(|info| info.family);
+        let Error {
+            code,
+            message,
+            path,
+        } = error;
+        let value = ErrorValue {
+            code,
+            message,
+            path,
+            family,
+        };
+        value.serialize(&serializer()).unwrap_or_else(Self::from)
+    }
+}
+
+fn serializer() -> Serializer {
+    Serializer::new().serialize_missing_as_null(true)
+}
+
+/// A value of the core for JavaScript.
+pub fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Thrown> {
+    value
+        .serialize(&serializer())
+        .map_err(|error| Error::new(ErrorCode::Internal, message(error)).into())
+}
+
+/// An argument from JavaScript; `name` is for the message.
+pub fn from_js<T: DeserializeOwned>(name: &str, value: JsValue) -> Result<T, Thrown> {
+    serde_wasm_bindgen::from_value(value).map_err(|error| {
+        Error::new(
+            ErrorCode::InvalidArgument,
+            format!("{name}: {}", message(error)),
+        )
+        .into()
+    })
+}
+
+/// The answer to one effect.
+pub fn outcome(value: JsValue) -> Result<Outcome, Thrown> {
+    serde_wasm_bindgen::from_value(value).map_err(|error| Error::protocol(message(error)).into())
+}
+
+/// Part of an answer.
+pub fn failures(value: JsValue) -> Result<Vec<Failure>, Thrown> {
+    serde_wasm_bindgen::from_value(value).map_err(|error| Error::protocol(message(error)).into())
+}
+
+/// What serde says, without the stack that the JavaScript error around it prints.
+fn message(error: serde_wasm_bindgen::Error) -> String {
+    js_sys::Error::from(JsValue::from(error)).message().into()
+}

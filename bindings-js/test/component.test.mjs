@@ -1,0 +1,73 @@
+// The vectors once more, through the WASI component as jco makes it usable in Node. The build of the
+// component leaves it in dist/ at the root of the repository.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+import { runVectors } from "./support/vectors.mjs";
+
+const COMPONENT = fileURLToPath(new URL("../../dist/memdir-core.wasm", import.meta.url));
+const JCO = fileURLToPath(new URL("../node_modules/@bytecodealliance/jco/dist/jco.js", import.meta.url));
+
+if (existsSync(COMPONENT)) {
+  const rules = await transpiled();
+  runVectors(
+    {
+      batch_entries: ({ entries, maxBytes }) =>
+        rules.batchEntries(Object.entries(entries), maxBytes ?? undefined).map(Object.fromEntries),
+      format_manifest: ({ memories }) => rules.formatManifest(memories.map(headerIn)),
+      parse_frontmatter: ({ text }) => frontmatterOut(rules.parseFrontmatter(text)),
+      project_slug: ({ path }) => rules.projectSlug(path),
+      team_delta: ({ local, server }) =>
+        Object.fromEntries(rules.teamDelta(Object.entries(local), Object.entries(server))),
+      truncate_index: ({ text }) => withNulls(rules.truncateIndex(text)),
+      validate_memory_path: ({ path, platform, home }) => rules.validateMemoryPath(path, platform, home ?? undefined),
+    },
+    (error) => error.payload?.code ?? error,
+  );
+} else {
+  test("the component", () => {
+    assert.fail("dist/memdir-core.wasm is missing, so the component was not tested: run `make build`");
+  });
+}
+
+async function transpiled() {
+  const folder = mkdtempSync(join(tmpdir(), "memdir-jco-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  execFileSync(process.execPath, [JCO, "transpile", COMPONENT, "--quiet", "--name", "component", "--out-dir", folder]);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  // The decoder of jco's glue takes a byte order mark at the start of a text for itself.
+  const glue = join(folder, "component.js");
+  const decoder = "new TextDecoder()";
+  const source = readFileSync(glue, "utf8");
+  assert.ok(source.includes(decoder));
+  writeFileSync(glue, source.replaceAll(decoder, 'new TextDecoder("utf-8", { ignoreBOM: true })'));
+  const { rules } = await import(pathToFileURL(glue));
+  return rules;
+}
+
+function headerIn({ name, description, type, modifiedMs, mtimeMs, size, ...rest }) {
+  return {
+    ...rest,
+    name: name ?? undefined,
+    description: description ?? undefined,
+    type: type ?? undefined,
+    modifiedMs: modifiedMs === null ? undefined : BigInt(modifiedMs),
+    mtimeMs: BigInt(mtimeMs),
+    size: BigInt(size),
+  };
+}
+
+function frontmatterOut({ modifiedMs, problems, ...rest }) {
+  const number = modifiedMs === undefined ? null : Number(modifiedMs);
+  return { ...withNulls(rest), modifiedMs: number, problems: problems.map(withNulls) };
+}
+
+function withNulls(record) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, value ?? null]));
+}

@@ -1,0 +1,170 @@
+// The rules beyond the vectors: properties, wrong arguments, the table of errors.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import fc from "fast-check";
+import { MemdirError } from "memdir";
+import * as rules from "memdir/rules";
+
+const MAX_LINES = 200;
+const MAX_BYTES = 25_000;
+const text = fc.string({ unit: "binary", maxLength: 300 });
+const byteLength = (value) => Buffer.byteLength(value);
+
+test("truncateIndex keeps its limits and gives a prefix", () => {
+  const line = fc.oneof(text, fc.constantFrom("- [a](a.md) x", "項目".repeat(200), "👩‍👩‍👧‍👦".repeat(50), "", "\r"));
+  const index = fc
+    .tuple(fc.array(line, { maxLength: 30 }), fc.integer({ min: 1, max: 40 }), fc.constantFrom("\n", "\r\n"))
+    .map(([lines, times, end]) => Array(times).fill(lines.join(end)).join(end));
+  fc.assert(
+    fc.property(index, (whole) => {
+      const { content, warning, lines, bytes, linesCut, bytesCut, lost } = rules.truncateIndex(whole);
+      assert.ok(content.isWellFormed());
+      assert.ok(byteLength(content) <= MAX_BYTES);
+      assert.ok(content.split("\n").length <= MAX_LINES);
+      assert.ok(whole.includes(content));
+      assert.equal(linesCut, lines > MAX_LINES);
+      assert.equal(bytesCut, bytes > MAX_BYTES);
+      assert.equal(warning !== null, linesCut || bytesCut);
+      if (warning === null) {
+        assert.equal(byteLength(content), bytes);
+        assert.deepEqual(lost, []);
+      } else {
+        assert.ok(byteLength(content) < bytes);
+      }
+    }),
+  );
+});
+
+test("parseFrontmatter takes anything, and its body is a suffix", () => {
+  const block = fc.tuple(text, text).map(([head, body]) => `---\n${head}\n---\n${body}`);
+  fc.assert(
+    fc.property(fc.oneof(text, block), (whole) => {
+      const { found, body, problems } = rules.parseFrontmatter(whole);
+      const rest = Buffer.from(whole).subarray(body).toString();
+      assert.ok(whole.endsWith(rest));
+      assert.ok(found || body === 0);
+      assert.ok(Array.isArray(problems));
+    }),
+  );
+});
+
+test("validateMemoryPath changes nothing of its own result", () => {
+  const part = fc.constantFrom("a", "..", ".", "", "e\u0301", "b c", "~", "\\", "C:");
+  const path = fc.array(part, { maxLength: 6 }).map((parts) => `/${parts.join("/")}`);
+  fc.assert(
+    fc.property(path, fc.constantFrom("posix", "windows"), (given, platform) => {
+      let once;
+      try {
+        once = rules.validateMemoryPath(given, { platform });
+      } catch (error) {
+        assert.ok(error.code.startsWith("path-"));
+        return;
+      }
+      assert.equal(rules.validateMemoryPath(once, { platform }), once);
+    }),
+  );
+});
+
+test("batchEntries loses nothing and keeps its limit", () => {
+  const key = fc.oneof(text, fc.constantFrom("__proto__", "constructor", "1", "02"));
+  const entries = fc.array(fc.tuple(key, text), { maxLength: 12 }).map(Object.fromEntries);
+  fc.assert(
+    fc.property(entries, fc.integer({ min: 0, max: 2000 }), (all, maxBytes) => {
+      const batches = rules.batchEntries(all, { maxBytes });
+      assert.deepEqual(Object.fromEntries(batches.flatMap(Object.entries)), all);
+      for (const batch of batches) {
+        const size = byteLength(JSON.stringify({ entries: batch }));
+        assert.ok(size <= maxBytes || Object.keys(batch).length === 1);
+      }
+      assert.deepEqual(rules.teamDelta(all, {}), all);
+    }),
+  );
+});
+
+test("wrong arguments", () => {
+  const header = rules.parseFrontmatter("");
+  const calls = [
+    () => rules.truncateIndex(),
+    () => rules.truncateIndex(Buffer.from("x")),
+    () => rules.parseFrontmatter(null),
+    () => rules.projectSlug(1),
+    () => rules.formatManifest({}),
+    () => rules.formatManifest([null]),
+    () => rules.formatManifest([header]),
+    () => rules.formatManifest([{ ...memory(), mtimeMs: 1.5 }]),
+    () => rules.formatManifest([{ ...memory(), mtimeMs: "1" }]),
+    () => rules.formatManifest([{ ...memory(), type: "other" }]),
+    () => rules.validateMemoryPath("/a/b"),
+    () => rules.validateMemoryPath("/a/b", { platform: "linux" }),
+    () => rules.validateMemoryPath("/a/b", { platform: "posix", home: 1 }),
+    () => rules.validateMemoryPath("/a/b", { platform: "posix", other: 1 }),
+    () => rules.teamDelta([], {}),
+    () => rules.teamDelta({ a: 1 }, {}),
+    () => rules.teamDelta({}),
+    () => rules.batchEntries({ a: "b" }, { maxBytes: -1 }),
+    () => rules.batchEntries({ a: "b" }, { maxBytes: 1.5 }),
+    () => rules.batchEntries({ a: "b" }, { maxBytes: Number.NaN }),
+    () => rules.batchEntries({ a: "b" }, 5),
+  ];
+  for (const call of calls) {
+    assert.throws(call, (error) => error instanceof MemdirError && error.code === "invalid-argument", String(call));
+  }
+});
+
+test("half a surrogate pair is refused wherever text enters", () => {
+  const bad = "ab\u{1F600}\ud800c";
+  const calls = [
+    () => rules.truncateIndex(bad),
+    () => rules.parseFrontmatter(bad),
+    () => rules.projectSlug(bad),
+    () => rules.formatManifest([memory(), { ...memory(), description: bad }]),
+    () => rules.validateMemoryPath(bad, { platform: "posix" }),
+    () => rules.validateMemoryPath("~/x", { platform: "posix", home: bad }),
+    () => rules.teamDelta({ [bad]: "x" }, {}),
+    () => rules.teamDelta({ a: bad }, {}),
+    () => rules.teamDelta({}, { a: bad }),
+    () => rules.batchEntries({ a: bad }),
+  ];
+  for (const call of calls) {
+    assert.throws(call, (error) => error.code === "invalid-text" && error.family === "input", String(call));
+  }
+  assert.throws(() => rules.truncateIndex(bad), /at position 4;/);
+  assert.equal(rules.truncateIndex("\u{1F600}").content, "\u{1F600}");
+});
+
+test("the table of errors is closed, and the types list the same codes", () => {
+  const table = rules.errorTable();
+  const codes = table.map(({ code }) => code);
+  assert.equal(new Set(codes).size, codes.length);
+  for (const row of table) {
+    assert.deepEqual(Object.keys(row), ["code", "family", "example"]);
+    assert.ok(["engine", "input", "path", "host"].includes(row.family));
+    assert.ok(row.example.length > 10);
+  }
+  assert.deepEqual(union("ErrorCode"), codes);
+  assert.deepEqual(union("ErrorFamily"), ["engine", "input", "path", "host"]);
+});
+
+/** The members of a union of strings in the types that users get. */
+function union(name) {
+  const types = readFileSync(new URL("../dist/types.d.ts", import.meta.url), "utf8");
+  const [, members] = new RegExp(`export type ${name} =([^;]*);`).exec(types);
+  return [...members.matchAll(/"([^"]+)"/g)].map(([, member]) => member);
+}
+
+function memory() {
+  return {
+    path: "a.md",
+    name: null,
+    description: null,
+    type: null,
+    scope: "private",
+    pinned: false,
+    modifiedMs: null,
+    mtimeMs: 0,
+    size: 1,
+  };
+}

@@ -1,0 +1,26 @@
+// Temporary folders for tests, removed at the end of the test that asked for them.
+
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A new folder, with every link in its path resolved. */
+export function folder(t) {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), "memdir-test-")));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A new folder with these memories, by name. */
+export function store(t, memories = {}) {
+  const path = folder(t);
+  for (const [name, text] of Object.entries(memories)) {
+    writeFileSync(join(path, name), text);
+  }
+  return path;
+}
+
+/** The text of a small memory. */
+export function memory(name, description = `about ${name}`) {
+  return `---\nname: ${name}\ndescription: ${description}\ntype: project\n---\n\nBody of ${name}.\n`;
+}

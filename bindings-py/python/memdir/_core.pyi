@@ -1,0 +1,214 @@
+# Written by stubs.py; the source is in src/.
+
+import collections.abc
+from typing import Any, Final, Generic, TypeVar, final
+
+from memdir import _types
+
+_T = TypeVar("_T")
+
+__all__ = [
+    "__version__",
+    "Flow",
+    "Step",
+    "Stoppable",
+    "Store",
+    "batch_entries",
+    "command",
+    "error_table",
+    "failure_code",
+    "format_manifest",
+    "parse_frontmatter",
+    "probe",
+    "project_slug",
+    "team_delta",
+    "truncate_index",
+    "validate_memory_path",
+]
+
+__version__: Final[str]
+"""
+The version of the package.
+"""
+
+@final
+class Flow(Generic[_T]):
+    """
+    A running operation. `resume` does files, clock and random bytes itself, with the GIL released,
+    and returns when something is left that only Python can do, or at the end.
+    """
+    def cancel(self, /) -> None:
+        """
+        Asks the flow to stop, from any thread. What it has asked for must still be answered
+        (`aborted` will do), and it must be resumed to its end, which is the error `aborted`.
+        """
+    def pending(self, /) -> list[dict[str, Any]]:
+        """
+        What Python still has to answer, in the form of `Step.effects`: for a driver that was
+        interrupted before it got hold of the step.
+        """
+    def resume(self, responses: list[dict[str, Any]], /) -> Step[_T]:
+        """
+        Answers all effects of the last step, each `{"id": int, "outcome": ...}`, and runs on; the
+        first call takes an empty list. Raises what the operation failed with, or `protocol` when the
+        answers do not fit the step or the flow has ended.
+        """
+
+@final
+class Step(Generic[_T]):
+    """
+    How far a flow has come.
+    """
+    @property
+    def done(self, /) -> bool:
+        """
+        Whether the flow has ended.
+        """
+    @property
+    def effects(self, /) -> list[dict[str, Any]]:
+        """
+        What to perform before the next resume, each `{"id": int, "effect": {"kind": str, ...}}`
+        with the keys of the core's JSON; empty at the end.
+        """
+    @property
+    def value(self, /) -> _T:
+        """
+        What the flow ended with; None before.
+        """
+
+@final
+class Stoppable:
+    """
+    One effect that takes its time, such as a program, for a thread of its own.
+    """
+    def __new__(cls, effect: dict[str, Any], /) -> Stoppable: ...
+    def perform(self, /) -> Any:
+        """
+        Performs it and gives the outcome.
+        """
+    def stop(self, /) -> None:
+        """
+        Makes `perform` end with `aborted`, from any thread.
+        """
+
+@final
+class Store:
+    """
+    A memory folder. Any number of flows may run over it, from any threads.
+    """
+    def __new__(cls, options: dict[str, Any], /) -> Store: ...
+    def manifest(self, /) -> Flow[str]:
+        """
+        The memories as a model reads them; ends with a `str`.
+        """
+    def open(self, /) -> Flow[_types.Opened]:
+        """
+        Finds the store; ends with `Opened`.
+        """
+    def prompt(self, /, *, index: bool) -> Flow[str | None]:
+        """
+        What the model is told about its memory; ends with a `str`, or None when memory is off.
+        """
+    def read(self, path: str, /) -> Flow[_types.MemoryFile]:
+        """
+        One memory, whole; ends with `MemoryFile`.
+        """
+    def scan(self, /) -> Flow[_types.Scan]:
+        """
+        Lists the memories; ends with `Scan`.
+        """
+
+def batch_entries(
+    entries: collections.abc.Mapping[str, str], *, max_bytes: int | None = None
+) -> list[dict[str, str]]:
+    """
+    Split entries (key to content) into uploads of at most `max_bytes` bytes of compact JSON each,
+    the envelope counted (None: 200,000): keys in byte order, greedily. An entry that alone is larger
+    stands alone; nothing is lost.
+
+    Source: reference facts 11.3 and 11.4.
+    """
+
+def command(options: dict[str, Any], /) -> Flow[int]:
+    """
+    The command line, given as `{"args": [...], "cwd": str | None}`; ends with the exit code.
+    """
+
+def error_table() -> list[_types.ErrorInfo]:
+    """
+    List every error code with its family and a typical message, in a fixed order.
+    """
+
+def failure_code(errno: int, /) -> str:
+    """
+    The code of a failed effect for an error number of the operating system.
+    """
+
+def format_manifest(memories: collections.abc.Sequence[_types.MemoryHeader]) -> str:
+    """
+    List memories as a model reads them, one inert line each, in the given order:
+    `- [type] path (time): description`, joined by LF. The time is `mtime_ms` in UTC.
+
+    Source: reference facts 4.5; DESIGN, "Untrusted text".
+    """
+
+def parse_frontmatter(text: str) -> _types.Frontmatter:
+    """
+    Read the block at the top of a memory, or of the head of one.
+
+    Never fails: what is broken counts as text or as missing, and `problems` says so. `body` is an
+    offset in bytes of UTF-8: `text.encode()[body:]` is the body. `modified_ms` is in milliseconds
+    since the epoch.
+
+    Source: reference facts 4.1 to 4.3; DESIGN, "Frontmatter".
+    """
+
+def probe(effects: list[dict[str, Any]], /) -> Flow[list[Any]]:
+    """
+    A flow that performs `effects` side by side and ends with their outcomes, as plain dicts: how
+    hosts are tested.
+    """
+
+def project_slug(path: str) -> str:
+    """
+    Name the folder of a project: every UTF-16 unit of its absolute path that is no ASCII letter or
+    digit becomes `-`; beyond 200 units the name is cut and a hash of the whole path follows.
+
+    Source: reference facts 1.1.
+    """
+
+def team_delta(
+    local: collections.abc.Mapping[str, str], server: collections.abc.Mapping[str, str]
+) -> dict[str, str]:
+    """
+    Give the local entries (key to content) that the server lacks or holds with another checksum;
+    `server` maps keys to `sha256:` and lower-case hex. Deletions are never part of it.
+
+    Source: reference facts 11.4.
+    """
+
+def truncate_index(text: str) -> _types.Truncation:
+    """
+    Cut an index (MEMORY.md) to what reaches the prompt: 200 lines and 25,000 bytes of UTF-8, comments
+    and frontmatter counted, of the trimmed text.
+
+    A cut is made at a line end, or between characters in a single longer line. Both flags are judged
+    on the whole trimmed text; `lost` names the entries that are not wholly in `content`, which is
+    always a prefix of the trimmed text.
+
+    Source: reference facts 3.1 and 3.2; DESIGN, "Units".
+    """
+
+def validate_memory_path(
+    path: str, *, platform: _types.PlatformName, home: str | None = None
+) -> str:
+    """
+    Give a memory directory in its canonical form: absolute, normalised, NFC, with one trailing
+    separator. With `home`, a leading `~/` stands for it.
+
+    Raises `PathError` with code `path-empty`, `path-nul`, `path-home`, `path-home-parent`,
+    `path-outside-home`, `path-unc`, `path-drive-root`, `path-relative`, `path-root` or
+    `path-too-short`.
+
+    Source: reference facts 1.5.
+    """

@@ -1,0 +1,180 @@
+"""What Python performs for a flow, and for whom: one function for each effect, no policy.
+
+Files, clock, random bytes and processes are not here: the native module does them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import inspect
+import logging
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from memdir import _core, _http, _terminal
+from memdir._outcomes import DONE, Json, Outcome, failed
+from memdir._types import Event
+
+_T = TypeVar("_T")
+
+OnEvent: TypeAlias = Callable[[Event], object]
+"""Hears of events, in the thread of the operation. What it raises is logged to `memdir`."""
+
+Model: TypeAlias = Callable[[str], str]
+"""A model: a request as JSON in, the answer as JSON out. Called in a thread of its own."""
+
+AsyncModel: TypeAlias = Callable[[str], str | Awaitable[str]]
+"""The same, or a coroutine function, which runs in the event loop."""
+
+_log = logging.getLogger("memdir")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What the user gave to a store."""
+
+    on_event: OnEvent | None = None
+    model: AsyncModel | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse at once what would fail in the middle of an operation."""
+        for name, given in (("on_event", self.on_event), ("model", self.model)):
+            if given is not None and not callable(given):
+                raise TypeError(f"{name} must be callable, not {type(given).__name__}")
+        if inspect.iscoroutinefunction(self.on_event):
+            raise TypeError("on_event must be a plain function: nobody would await a coroutine")
+
+
+def emit(effect: Json, host: Host) -> None:
+    """Tell the listener. It cannot break the operation."""
+    if host.on_event is None:
+        return
+    try:
+        host.on_event(Event(**effect["event"]))
+    except Exception:  # noqa: BLE001 - see above
+        _log.exception("on_event raised; the operation goes on")
+
+
+IN_THREAD: dict[str, Callable[[Json], Outcome]] = {
+    "print": _terminal.write,
+    "read-stdin": _terminal.read,
+    "open-editor": _terminal.edit,
+}
+"""What blocks and belongs to the calling thread when there is one."""
+
+
+async def perform(effect: Json, host: Host) -> Outcome:
+    """Perform one effect in the running event loop."""
+    match effect["kind"]:
+        case "http":
+            return await _http.exchange(effect)
+        case "model":
+            return await _model(effect, host)
+        case "run":
+            return await _run(effect)
+        case "sleep":
+            await asyncio.sleep(effect["ms"] / 1000)
+            return DONE
+        case "watch":
+            return await _watch(effect)
+        case kind if kind in IN_THREAD:
+            return await _call(IN_THREAD[kind], effect)
+        case kind:
+            return failed("unsupported", f"this host cannot do {kind}")
+
+
+async def _model(effect: Json, host: Host) -> Outcome:
+    model = host.model
+    if model is None:
+        return failed("unsupported", "no model was given; pass model= when opening")
+    limit = effect["timeoutMs"]
+    try:
+        async with asyncio.timeout(limit / 1000) as clock:
+            answer = await _ask(model, effect["request"])
+    except TimeoutError as error:
+        if clock.expired():
+            return failed("timeout", f"the model gave no answer within {limit} ms")
+        return failed("other", f"the model function raised TimeoutError: {error}")
+    except Exception as error:  # noqa: BLE001 - user code may raise anything, and it is a failed effect
+        return failed("other", f"the model function raised {type(error).__name__}: {error}")
+    if not isinstance(answer, str):
+        return failed("other", f"the model function must return a str, not {type(answer).__name__}")
+    try:
+        answer.encode()
+    except UnicodeEncodeError:
+        return failed("other", "the model's answer holds half of a surrogate pair")
+    return {"text": answer}
+
+
+async def _ask(model: AsyncModel, request: str) -> Any:
+    asynchronous = inspect.iscoroutinefunction(model) or inspect.iscoroutinefunction(
+        getattr(model, "__call__", None)  # noqa: B004 - an object with an async __call__
+    )
+    answer = model(request) if asynchronous else await _call(model, request)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+async def _call(function: Callable[..., _T], *args: Any) -> _T:
+    """Call in a thread that nobody waits for when the caller gives up.
+
+    A pool would keep the program from ending while a function that hangs occupies it.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[_T] = loop.create_future()
+
+    def settle(result: _T | None, error: BaseException | None) -> None:
+        if answer.done():
+            return
+        if error is None:
+            answer.set_result(result)  # type: ignore[arg-type]
+        elif isinstance(error, StopIteration):
+            answer.set_exception(RuntimeError("StopIteration"))
+        else:
+            answer.set_exception(error)
+
+    def work() -> None:
+        result, raised = None, None
+        try:
+            result = function(*args)
+        except BaseException as error:  # noqa: BLE001 - handed to the caller, as it is
+            raised = error
+        # The loop is gone when the caller was.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, result, raised)
+
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=(work,), name="memdir", daemon=True).start()
+    return await answer
+
+
+async def _run(effect: Json) -> Outcome:
+    """Run a program in a thread, which ends it when the task is cancelled."""
+    program = _core.Stoppable(effect)
+    ended = asyncio.ensure_future(_call(program.perform))
+    try:
+        outcome: Outcome = await asyncio.shield(ended)
+    except asyncio.CancelledError:
+        program.stop()
+        await asyncio.wait([ended])
+        raise
+    return outcome
+
+
+async def _watch(effect: Json) -> Outcome:
+    try:
+        import watchfiles  # type: ignore[import-not-found,unused-ignore] # noqa: PLC0415
+    except ImportError:
+        return failed("unsupported", "watching needs watchfiles; install memdir[watch]")
+    try:
+        changes = watchfiles.awatch(
+            effect["path"], rust_timeout=effect["timeoutMs"], yield_on_timeout=True
+        )
+        async for found in changes:
+            return {"changed": bool(found)}
+    except OSError as error:
+        return failed("not-found" if isinstance(error, FileNotFoundError) else "other", str(error))
+    return {"changed": False}

@@ -1,0 +1,36 @@
+"""The forms in which effects come and outcomes go back to the core."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from memdir import _core
+
+Json: TypeAlias = dict[str, Any]
+"""A record in the shape of the core's JSON, with bytes for bytes."""
+
+Outcome: TypeAlias = Json | str
+"""`"done"`, or a dict with one key that names the kind."""
+
+DONE: Outcome = "done"
+
+
+def failed(code: str, message: str) -> Outcome:
+    """Say that an effect could not be done; `code` is one of the closed list."""
+    return {"failed": {"code": code, "message": message}}
+
+
+def os_failed(error: OSError) -> Outcome:
+    """Say it with the code for an error of the operating system."""
+    code = "other" if error.errno is None else _core.failure_code(error.errno)
+    return failed(code, error.strerror or str(error))
+
+
+def aborted(requests: list[Json]) -> list[Json]:
+    """Answer everything that waits for an answer with `aborted`."""
+    outcome = failed("aborted", "the operation was cancelled")
+    return [
+        {"id": request["id"], "outcome": outcome}
+        for request in requests
+        if request["effect"]["kind"] != "emit"
+    ]

@@ -1,0 +1,28 @@
+"""The rules of the core that can be used without opening a store.
+
+All of them are pure: no file is touched and nothing is remembered. Text with half of a surrogate
+pair raises `InputError` with code `invalid-text`; a value that makes no sense `invalid-argument`.
+The vectors in `tests/vectors` of the repository show each rule at work.
+"""
+
+from memdir._core import (
+    batch_entries,
+    error_table,
+    format_manifest,
+    parse_frontmatter,
+    project_slug,
+    team_delta,
+    truncate_index,
+    validate_memory_path,
+)
+
+__all__ = [
+    "batch_entries",
+    "error_table",
+    "format_manifest",
+    "parse_frontmatter",
+    "project_slug",
+    "team_delta",
+    "truncate_index",
+    "validate_memory_path",
+]

@@ -1,0 +1,34 @@
+//! `memdir._core`: the core and the std host for Python.
+//!
+//! Files, clock and random bytes are done here, without the GIL; what needs Python (HTTP, the
+//! user's model and listener, the terminal, waiting, programs) comes out of [`flow::Flow::resume`]
+//! as dicts. Results are the frozen dataclasses of `memdir._types`, made by [`to_python`] from the
+//! core's own types, so nothing about their fields is written down here.
+
+mod errors;
+mod flow;
+mod from_python;
+mod rules;
+mod store;
+mod to_python;
+
+use pyo3::prelude::*;
+
+/// The native part of memdir. Use `memdir` and `memdir.rules`.
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::flow::{Flow, Step, Stoppable, command, failure_code, probe};
+    #[pymodule_export]
+    use super::rules::{
+        batch_entries, error_table, format_manifest, parse_frontmatter, project_slug, team_delta,
+        truncate_index, validate_memory_path,
+    };
+    #[pymodule_export]
+    use super::store::Store;
+
+    /// The version of the package.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's own name for it")]
+    const __version__: &str = memdir_core::VERSION;
+}

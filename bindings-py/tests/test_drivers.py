@@ -1,0 +1,421 @@
+"""What both loops owe: events, models, the terminal, and ending cleanly when interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import importlib
+import io
+import logging
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import memdir
+import pytest
+from conftest import Run, run_blocking
+from memdir import Memdir
+from memdir._core import Flow, Step, probe
+from memdir._drive import drive, drive_async
+from memdir._host import Host
+from server import serving
+
+SLEEP = {"kind": "sleep", "ms": 20_000}
+MODEL = {"kind": "model", "request": '{"é":1}', "timeoutMs": 20_000}
+
+
+def event(message: str) -> dict[str, Any]:
+    fields = {"kind": "warning", "path": "a.md", "code": None, "message": message}
+    return {"kind": "emit", "event": fields}
+
+
+class Watched:
+    """A flow that remembers how it was driven."""
+
+    def __init__(self, flow: Flow[Any], before: Callable[[int], None] = lambda _: None) -> None:
+        self.flow = flow
+        self.before = before
+        self.cancelled = 0
+        self.resumed = 0
+        self.ended: object = None
+
+    @property
+    def it(self) -> Flow[Any]:
+        return cast("Flow[Any]", self)
+
+    def resume(self, responses: list[dict[str, Any]]) -> Step[Any]:
+        self.before(self.resumed)
+        self.resumed += 1
+        try:
+            step = self.flow.resume(responses)
+        except memdir.MemdirError as error:
+            self.ended = self.ended or error.code
+            raise
+        if step.done:
+            self.ended = self.ended or "done"
+        return step
+
+    def pending(self) -> list[dict[str, Any]]:
+        return self.flow.pending()
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+        self.flow.cancel()
+
+
+def test_events_come_in_order_before_the_end(run: Run) -> None:
+    heard: list[memdir.Event] = []
+    effects = [event("one"), {"kind": "now"}, event("two"), {"kind": "sleep", "ms": 1}]
+    outcomes = run(probe(effects), Host(on_event=heard.append))
+    assert [one.message for one in heard] == ["one", "two"]
+    assert heard[0] == memdir.Event(kind="warning", path="a.md", code=None, message="one")
+    assert outcomes[0] == outcomes[3] == "done"
+
+
+def test_what_a_listener_throws_is_logged_and_goes_no_further(
+    run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    def listen(_: memdir.Event) -> None:
+        raise RuntimeError("listener")
+
+    with caplog.at_level(logging.ERROR, logger="memdir"):
+        assert run(probe([event("one"), {"kind": "sleep", "ms": 0}]), Host(on_event=listen))
+    assert "on_event raised" in caplog.text
+    assert "RuntimeError: listener" in caplog.text
+
+
+def test_what_cannot_be_called_is_refused(tmp_path: Path) -> None:
+    async def listen(_: memdir.Event) -> None:
+        """Never awaited."""
+
+    for named in ({"on_event": listen}, {"on_event": 1}, {"model": "claude"}):
+        with pytest.raises(TypeError, match="must be"):
+            Memdir(directory=tmp_path, **named)
+
+
+def test_the_model_is_called_with_the_callers_context(run: Run) -> None:
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="none")
+    variable.set("callers")
+
+    def model(request: str) -> str:
+        return f"{request} {variable.get()}"
+
+    assert run(probe([MODEL]), Host(model=model)) == [{"text": '{"é":1} callers'}]
+
+
+def test_the_model_may_be_asynchronous() -> None:
+    async def model(request: str) -> str:
+        await asyncio.sleep(0.01)
+        return request.upper()
+
+    class Model:
+        async def __call__(self, request: str) -> str:
+            return await model(request)
+
+    for one in (model, Model(), lambda request: model(request)):
+        outcomes = asyncio.run(drive_async(probe([MODEL]), Host(model=one)))
+        assert outcomes == [{"text": '{"É":1}'}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (ValueError("no"), "ValueError: no"),
+        (TimeoutError("own"), "TimeoutError: own"),
+        (StopIteration(), "StopIteration"),
+        (7, "must return a str, not int"),
+        ("\ud800", "surrogate"),
+    ],
+)
+def test_what_a_model_does_wrong_is_a_failed_effect(run: Run, answer: Any, words: str) -> None:
+    def model(_: str) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    (outcome,) = run(probe([MODEL]), Host(model=model))
+    assert outcome["failed"]["code"] == "other"
+    assert words in outcome["failed"]["message"]
+
+
+def test_a_model_that_hangs_is_given_up(run: Run) -> None:
+    release = threading.Event()
+    start = time.monotonic()
+    (outcome,) = run(
+        probe([MODEL | {"timeoutMs": 200}]), Host(model=lambda _: str(release.wait(20)))
+    )
+    release.set()
+    assert outcome["failed"]["code"] == "timeout"
+    assert time.monotonic() - start < 5
+
+
+def test_a_model_may_use_the_same_store(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "a.md").write_text("a", encoding="utf-8")
+    memory = Memdir(directory=tmp_path)
+    outcomes = run(probe([MODEL, MODEL]), Host(model=lambda _: memory.manifest()))
+    assert outcomes == [{"text": memory.manifest()}] * 2
+
+
+def test_print_is_utf8_whatever_the_stream_says(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    effect = {"kind": "print", "stream": "stdout", "text": "é 项目\n"}
+    assert run(probe([effect])) == ["done"]
+    assert raw.getvalue() == "é 项目\n".encode()
+
+
+def test_print_to_a_replaced_stream_and_to_a_closed_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    effect = {"kind": "print", "stream": "stderr", "text": "é"}
+    text = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", text)
+    assert run(probe([effect])) == ["done"]
+    assert text.getvalue() == "é"
+
+    class Broken(io.StringIO):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError(32, "Broken pipe")
+
+    for stream in (Broken(), None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        (outcome,) = run(probe([effect]))
+        assert "failed" in outcome
+
+
+def test_read_stdin(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    effects = [{"kind": "read-stdin", "maxBytes": 5}]
+    for content, expected in ((b"12345", b"12345"), (b"\xff", b"\xff"), (b"", b"")):
+        stdin = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert run(probe(effects)) == [{"content": expected}]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("ééé"))
+    assert run(probe(effects))[0]["failed"]["code"] == "too-large"
+
+
+def test_open_editor(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    effects = [{"kind": "open-editor", "path": str(tmp_path / "a b.md")}]
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    assert run(probe(effects))[0]["failed"]["code"] == "unsupported"
+    program = "import sys, pathlib; pathlib.Path(sys.argv[1]).write_text('edited')"
+    monkeypatch.setenv("EDITOR", f'"{sys.executable}" -c "{program}"')
+    assert run(probe(effects)) == ["done"]
+    assert (tmp_path / "a b.md").read_text(encoding="utf-8") == "edited"
+    monkeypatch.setenv("VISUAL", f'"{sys.executable}" -c "import sys; sys.exit(3)"')
+    assert run(probe(effects))[0]["failed"]["code"] == "other"
+    monkeypatch.setenv("VISUAL", str(tmp_path / "missing"))
+    assert run(probe(effects))[0]["failed"]["code"] == "not-found"
+
+
+def test_watch(run: Run, tmp_path: Path) -> None:
+    effects = [{"kind": "watch", "path": str(tmp_path), "timeoutMs": 300}]
+    (outcome,) = run(probe(effects))
+    try:
+        importlib.import_module("watchfiles")
+    except ImportError:
+        assert outcome["failed"]["code"] == "unsupported"
+    else:
+        assert outcome == {"changed": False}
+
+
+@pytest.mark.parametrize("effect", [SLEEP, MODEL], ids=["sleep", "model"])
+def test_a_cancelled_task_stops_and_ends_its_flow(effect: dict[str, Any]) -> None:
+    release = threading.Event()
+
+    async def main() -> None:
+        flow = Watched(probe([effect, {"kind": "now"}]))
+        host = Host(model=lambda _: str(release.wait(20)))
+        task = asyncio.create_task(drive_async(flow.it, host))
+        await asyncio.sleep(0.2)
+        start = time.monotonic()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert time.monotonic() - start < 5
+        assert (flow.cancelled, flow.ended) == (1, "aborted")
+
+    asyncio.run(main())
+    release.set()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_an_interrupted_program_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    program = {
+        "kind": "run",
+        "argv": ["/bin/sh", "-c", "sleep 20 & echo $! > pid; wait"],
+        "cwd": str(tmp_path),
+        "env": [{"name": "PATH", "value": "/usr/bin:/bin"}],
+        "stdin": None,
+        "timeoutMs": 20_000,
+        "maxBytes": 10,
+    }
+
+    def gone() -> bool:
+        pid = int((tmp_path / "pid").read_text(encoding="utf-8"))
+        status = Path(f"/proc/{pid}/status")
+        for _ in range(100):
+            # Nobody may have collected it yet.
+            if not status.exists() or "State:\tZ" in status.read_text(encoding="utf-8"):
+                return True
+            time.sleep(0.01)
+        return False
+
+    async def main() -> None:
+        flow = Watched(probe([program]))
+        task = asyncio.create_task(drive_async(flow.it, Host()))
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").stat().st_size:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert flow.ended == "aborted"
+
+    asyncio.run(main())
+    assert gone()
+    (tmp_path / "pid").unlink()
+    flow = Watched(probe([program]))
+    interrupt_after(0.4)
+    with pytest.raises(KeyboardInterrupt):
+        drive(flow.it, Host())
+    assert flow.ended == "aborted"
+    assert gone()
+
+
+def test_a_task_cancelled_during_an_exchange() -> None:
+    async def main(url: str, hanging: threading.Event) -> None:
+        effect: dict[str, Any] = {
+            "kind": "http",
+            "method": "GET",
+            "url": f"{url}/hang",
+            "headers": [],
+            "body": None,
+            "timeoutMs": 20_000,
+            "maxBytes": 10,
+        }
+        flow = Watched(probe([effect]))
+        task = asyncio.create_task(drive_async(flow.it, Host()))
+        while not hanging.is_set():
+            await asyncio.sleep(0.01)
+        start = time.monotonic()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert time.monotonic() - start < 5
+        assert flow.ended == "aborted"
+
+    with serving() as server:
+        asyncio.run(main(server.url, server.hanging))
+
+
+def test_a_task_cancelled_while_files_are_worked_on(tmp_path: Path) -> None:
+    """The thread finishes first, and the flow ends before the task does."""
+    entered, release = threading.Event(), threading.Event()
+
+    def before(count: int) -> None:
+        if count == 0:
+            entered.set()
+            release.wait(20)
+
+    async def main() -> None:
+        write = {"kind": "write", "content": {"text": "x"}, "via": None, "mode": 0o600}
+        flow = Watched(probe([write | {"path": str(tmp_path / "a.md")}]), before)
+        task = asyncio.create_task(drive_async(flow.it, Host()))
+        await asyncio.to_thread(entered.wait, 20)
+        task.cancel()
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        # Again, as an impatient caller does.
+        task.cancel()
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        release.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert flow.ended == "aborted"
+
+    asyncio.run(main())
+    # It was cancelled before its first step, so nothing was written.
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_time_limit_of_asyncio_works() -> None:
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await drive_async(probe([SLEEP]), Host())
+
+    asyncio.run(main())
+
+
+def interrupt_after(seconds: float) -> None:
+    def work() -> None:
+        time.sleep(seconds)
+        # To the thread that waits: that it is woken is part of what is tested.
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    threading.Thread(target=work, daemon=True).start()
+
+
+@pytest.mark.parametrize("effect", [SLEEP, MODEL], ids=["sleep", "model"])
+def test_ctrl_c_stops_and_ends_the_flow(effect: dict[str, Any]) -> None:
+    release = threading.Event()
+    flow = Watched(probe([effect, {"kind": "now"}]))
+    interrupt_after(0.2)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        drive(flow.it, Host(model=lambda _: str(release.wait(20))))
+    release.set()
+    assert time.monotonic() - start < 4
+    assert (flow.cancelled, flow.ended) == (1, "aborted")
+
+
+def test_ctrl_c_during_an_exchange() -> None:
+    with serving() as server:
+        effect: dict[str, Any] = {
+            "kind": "http",
+            "method": "GET",
+            "url": f"{server.url}/hang",
+            "headers": [],
+            "body": None,
+            "timeoutMs": 20_000,
+            "maxBytes": 10,
+        }
+        flow = Watched(probe([effect]))
+        interrupt_after(0.3)
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            drive(flow.it, Host())
+        assert time.monotonic() - start < 4
+        assert flow.ended == "aborted"
+
+
+def test_an_interrupt_between_two_steps_loses_nothing() -> None:
+    """Ctrl-C can strike after a step was made and before the driver got hold of it."""
+
+    class Struck(Watched):
+        def resume(self, responses: list[dict[str, Any]]) -> Step[Any]:
+            step = super().resume(responses)
+            if self.resumed == 1:
+                raise KeyboardInterrupt
+            return step
+
+    for end in ({"kind": "now"}, SLEEP):
+        flow = Struck(probe([end]))
+        with pytest.raises(KeyboardInterrupt):
+            run_blocking(flow.it)
+        assert flow.ended in {"done", "aborted", "protocol"}
+
+
+def test_a_listener_that_leaves_the_program_ends_the_flow(run: Run) -> None:
+    def leave(_: memdir.Event) -> None:
+        raise SystemExit(3)
+
+    flow = Watched(probe([event("one"), {"kind": "sleep", "ms": 1}]))
+    with pytest.raises(SystemExit):
+        run(flow.it, Host(on_event=leave))
+    assert flow.ended == "aborted"

@@ -1,0 +1,67 @@
+"""Properties of rules that no list of cases can show."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+from memdir import MemdirError, rules
+
+text = st.text(max_size=400)
+lines = st.lists(st.text(max_size=60), max_size=260).map("\n".join)
+repeated = st.tuples(st.text(min_size=1, max_size=40), st.integers(1, 4000)).map(
+    lambda pair: pair[0] * pair[1]
+)
+entries = st.dictionaries(text, text, max_size=12)
+
+
+@given(text | lines | repeated)
+def test_truncation_keeps_its_limits_and_is_a_prefix(raw: str) -> None:
+    cut = rules.truncate_index(raw)
+    assert len(cut.content.encode()) <= 25_000
+    assert cut.content.count("\n") < 200
+    assert cut.content in raw
+    assert (cut.warning is not None) == (cut.lines_cut or cut.bytes_cut)
+    if cut.warning is None:
+        assert len(cut.content.encode()) == cut.bytes
+        assert cut.lost == ()
+    again = rules.truncate_index(cut.content)
+    assert again.content == cut.content.strip() or again.warning is None
+
+
+@given(text | st.tuples(text, text).map(lambda pair: f"---\n{pair[0]}\n---\n{pair[1]}"))
+def test_parsing_never_fails(raw: str) -> None:
+    found = rules.parse_frontmatter(raw)
+    raw.encode()[found.body :].decode()
+
+
+@given(text, st.sampled_from(["posix", "windows"]))
+def test_validation_is_idempotent(path: str, platform: str) -> None:
+    try:
+        once = rules.validate_memory_path(path, platform=platform)  # type: ignore[arg-type]
+    except MemdirError as error:
+        assert error.code.startswith("path-")  # noqa: PT017
+    else:
+        assert rules.validate_memory_path(once, platform=platform) == once  # type: ignore[arg-type]
+
+
+@given(entries, st.integers(0, 2000))
+def test_batches_keep_their_limit_and_lose_nothing(given: dict[str, str], limit: int) -> None:
+    batches = rules.batch_entries(given, max_bytes=limit)
+    merged: dict[str, str] = {}
+    for batch in batches:
+        merged |= batch
+        size = len(
+            json.dumps({"entries": batch}, ensure_ascii=False, separators=(",", ":")).encode()
+        )
+        assert len(batch) == 1 or size <= limit
+    assert merged == given
+    assert list(merged) == sorted(given, key=lambda key: key.encode())
+
+
+@given(entries, entries)
+def test_a_delta_has_only_local_entries(local: dict[str, str], server: dict[str, str]) -> None:
+    delta = rules.team_delta(local, server)
+    assert delta.items() <= local.items()
+    assert set(local) - set(server) <= set(delta)

@@ -1,0 +1,103 @@
+"""Every vector of `tests/vectors` against `memdir.rules`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY
+from memdir import MemdirError, MemoryHeader, rules
+
+FOLDER = REPOSITORY / "tests" / "vectors"
+
+
+def expand(value: Any) -> Any:
+    if isinstance(value, list):
+        return [expand(item) for item in value]
+    if isinstance(value, dict):
+        if value.keys() == {"repeat"} and isinstance(value["repeat"], list):
+            return "".join(text * count for text, count in value["repeat"])
+        return {key: expand(item) for key, item in value.items()}
+    return value
+
+
+def snake_case(name: str) -> str:
+    return re.sub(r"[A-Z]", lambda letter: "_" + letter[0].lower(), name)
+
+
+def camel_case(name: str) -> str:
+    return re.sub(r"_([a-z])", lambda letter: letter[1].upper(), name)
+
+
+def plain(value: Any) -> Any:
+    """The JSON of a result."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = dataclasses.fields(value)
+        return {camel_case(field.name): plain(getattr(value, field.name)) for field in fields}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+def given(expected: Any, actual: Any) -> Any:
+    """What of `actual` is compared in a partial case."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return {key: given(value, actual.get(key)) for key, value in expected.items()}
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        return [given(e, a) for e, a in zip(expected, actual, strict=True)]
+    return actual
+
+
+def arguments(rule: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    named = {snake_case(key): value for key, value in given.items()}
+    if rule == "format_manifest":
+        named["memories"] = [
+            MemoryHeader(**{snake_case(key): value for key, value in memory.items()})
+            for memory in named["memories"]
+        ]
+    if rule == "parse_frontmatter":
+        return [named.pop("text")], named
+    return [], named
+
+
+def cases() -> list[Any]:
+    found = []
+    for path in sorted(FOLDER.glob("*.json")):
+        if path.name == "schema.json":
+            continue
+        file = json.loads(path.read_text(encoding="utf-8"))
+        assert file.keys() == {"rule", "doc", "cases"}, path.name
+        assert file["rule"] == path.stem
+        assert file["rule"] in rules.__all__, f"unknown rule {file['rule']}"
+        assert file["cases"], f"{path.name} has no case"
+        for case in file["cases"]:
+            assert case.keys() <= {"name", "input", "ok", "err", "partial"}, case["name"]
+            found.append(pytest.param(file["rule"], case, id=f"{path.stem}: {case['name']}"))
+    return found
+
+
+@pytest.mark.parametrize(("rule", "case"), cases())
+def test_vector(rule: str, case: dict[str, Any]) -> None:
+    positional, named = arguments(rule, expand(case["input"]))
+    call = getattr(rules, rule)
+    if "err" in case:
+        with pytest.raises(MemdirError) as raised:
+            call(*positional, **named)
+        assert raised.value.code == case["err"]
+        return
+    expected = expand(case["ok"])
+    actual = plain(call(*positional, **named))
+    if rule == "parse_frontmatter" or case.get("partial"):
+        # The messages of problems are free text and left out of the vectors.
+        actual = given(expected, actual)
+    assert actual == expected
+
+
+def test_there_are_vectors_for_every_rule() -> None:
+    files = {path.stem for path in FOLDER.glob("*.json")} - {"schema"}
+    assert set(rules.__all__) - {"error_table"} <= files

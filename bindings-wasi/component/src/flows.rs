@@ -1,0 +1,87 @@
+//! The interface `flows`: one resource for every running flow, whatever it ends with, and one for
+//! an open store.
+
+use std::cell::RefCell;
+
+use memdir_core::cli;
+use memdir_core::flow::{self as engine, Step as CoreStep};
+use memdir_core::store;
+
+use crate::Component;
+use crate::bindings::exports::memdir::memdir::flows::{
+    CommandOptions, Done, Effect, Flow, Guest, GuestFlow, GuestStore, OpenOptions, PromptOptions,
+    Requests, Response, Step, Value,
+};
+
+impl Guest for Component {
+    type Flow = Running;
+    type Store = OpenStore;
+
+    fn command(options: CommandOptions) -> Flow {
+        start(cli::command(options.into()))
+    }
+
+    fn probe(effects: Vec<Effect>) -> Flow {
+        start(engine::probe(effects.into_iter().map(Into::into).collect()))
+    }
+}
+
+/// A flow with the value that it will end with already in the form of the interface. The cell is
+/// borrowed only within one call, and a component instance runs one call at a time.
+pub struct Running(RefCell<engine::Flow<Value>>);
+
+fn start<T: Into<Value> + Send + 'static>(flow: engine::Flow<T>) -> Flow {
+    Flow::new(Running(RefCell::new(flow.map(Into::into))))
+}
+
+impl GuestFlow for Running {
+    fn resume(&self, responses: Vec<Response>) -> Step {
+        let responses = responses.into_iter().map(Into::into).collect();
+        match self.0.borrow_mut().resume(responses) {
+            Ok(CoreStep::Effects(requests)) => Step::Effects(Requests {
+                requests: requests.into_iter().map(Into::into).collect(),
+            }),
+            Ok(CoreStep::Done(value)) => Step::Done(Done { value }),
+            Err(error) => Step::Failed(error.into()),
+        }
+    }
+
+    fn cancel(&self) {
+        self.0.borrow().cancel();
+    }
+}
+
+/// A store of the core.
+pub struct OpenStore(store::Store);
+
+impl GuestStore for OpenStore {
+    fn new(options: OpenOptions) -> Self {
+        Self(store::Store::new(options.into()))
+    }
+
+    fn open(&self) -> Flow {
+        start(self.0.open())
+    }
+
+    fn scan(&self) -> Flow {
+        start(self.0.scan())
+    }
+
+    fn manifest(&self) -> Flow {
+        start(self.0.manifest().map(ManifestText))
+    }
+
+    fn read(&self, path: String) -> Flow {
+        start(self.0.read(path))
+    }
+
+    fn prompt(&self, options: PromptOptions) -> Flow {
+        start(self.0.prompt(options.into()).map(PromptText))
+    }
+}
+
+/// Tells a manifest from other texts.
+pub struct ManifestText(pub String);
+
+/// Tells a prompt from other texts.
+pub struct PromptText(pub Option<String>);

@@ -1,0 +1,215 @@
+//! From the WIT's types to those of the core. Every value is taken apart completely, so a new
+//! field or case of the WIT stops the build.
+
+use memdir_core::cli::CommandOptions;
+use memdir_core::flow::{
+    Bytes, Clock, Content, Effect, Entry, Event, Failure, Head, Header, HostInfo, HttpAnswer,
+    Listing, Outcome, Response, RunAnswer, Stat,
+};
+use memdir_core::memory::MemoryHeader;
+use memdir_core::store::{OpenOptions, PromptOptions};
+
+use crate::bindings::exports::memdir::memdir::{flows, rules};
+use crate::same::{each, maybe, records};
+
+records! {
+    flows::OpenOptions => OpenOptions { directory }
+    flows::PromptOptions => PromptOptions { index }
+    flows::CommandOptions => CommandOptions { args, cwd }
+    flows::Header => Header { name, value }
+    flows::Event => Event { kind, path, code, message }
+    flows::Response => Response { id, outcome as Into::into }
+    flows::Failure => Failure { code as Into::into, message }
+    flows::Stat => Stat { kind as Into::into, size, mtime_ms, mtime_ns, ctime_ms, inode, mode }
+    flows::Entry => Entry { name, invalid_name, stat as maybe }
+    flows::Listing => Listing { entries as each, incomplete }
+    flows::HttpAnswer => HttpAnswer { status, headers as each, body as Bytes }
+    flows::RunAnswer => RunAnswer { exit_code, stdout as Bytes, stderr as Bytes }
+    flows::Clock => Clock { ms, offset_minutes }
+    flows::HostInfo => HostInfo { host_id, pid, platform as Into::into }
+}
+
+// `type` is a keyword of Rust: the core calls it `kind`, wit-bindgen `type_`.
+impl From<rules::MemoryHeader> for MemoryHeader {
+    fn from(header: rules::MemoryHeader) -> Self {
+        let rules::MemoryHeader {
+            path,
+            name,
+            description,
+            type_,
+            scope,
+            pinned,
+            modified_ms,
+            mtime_ms,
+            size,
+        } = header;
+        Self {
+            path,
+            name,
+            description,
+            kind: maybe(type_),
+            scope: scope.into(),
+            pinned,
+            modified_ms,
+            mtime_ms,
+            size,
+        }
+    }
+}
+
+impl From<flows::Content> for Content {
+    fn from(content: flows::Content) -> Self {
+        match content {
+            flows::Content::Text(flows::ContentText { text }) => Self::Text(text),
+            flows::Content::Bytes(flows::ContentBytes { bytes }) => Self::Bytes(Bytes(bytes)),
+        }
+    }
+}
+
+impl From<flows::ReadAnswer> for Bytes {
+    fn from(flows::ReadAnswer { content }: flows::ReadAnswer) -> Self {
+        Self(match content {
+            flows::Content::Text(flows::ContentText { text }) => text.into_bytes(),
+            flows::Content::Bytes(flows::ContentBytes { bytes }) => bytes,
+        })
+    }
+}
+
+impl From<flows::Effect> for Effect {
+    fn from(effect: flows::Effect) -> Self {
+        match effect {
+            flows::Effect::List(flows::OnPath { path }) => Self::List { path },
+            flows::Effect::Read(flows::ReadEffect {
+                path,
+                offset,
+                length,
+            }) => Self::Read {
+                path,
+                offset,
+                length,
+            },
+            flows::Effect::ReadMany(flows::ReadManyEffect { paths, length }) => {
+                Self::ReadMany { paths, length }
+            }
+            flows::Effect::Stat(flows::OnPath { path }) => Self::Stat { path },
+            flows::Effect::Lstat(flows::OnPath { path }) => Self::Lstat { path },
+            flows::Effect::ReadLink(flows::OnPath { path }) => Self::ReadLink { path },
+            flows::Effect::RealPath(flows::OnPath { path }) => Self::RealPath { path },
+            flows::Effect::Write(flows::WriteEffect {
+                path,
+                content,
+                via,
+                mode,
+            }) => Self::Write {
+                path,
+                content: content.into(),
+                via,
+                mode,
+            },
+            flows::Effect::Append(flows::AppendEffect {
+                path,
+                content,
+                mode,
+            }) => Self::Append {
+                path,
+                content: content.into(),
+                mode,
+            },
+            flows::Effect::MakeDir(flows::MakeDirEffect { path, mode }) => {
+                Self::MakeDir { path, mode }
+            }
+            flows::Effect::Remove(flows::OnPath { path }) => Self::Remove { path },
+            flows::Effect::Rename(flows::RenameEffect { from, to }) => Self::Rename { from, to },
+            flows::Effect::SetMtime(flows::SetMtimeEffect { path, mtime_ms }) => {
+                Self::SetMtime { path, mtime_ms }
+            }
+            flows::Effect::ProcessAlive(flows::ProcessAliveEffect { pid }) => {
+                Self::ProcessAlive { pid }
+            }
+            flows::Effect::Http(flows::HttpEffect {
+                method,
+                url,
+                headers,
+                body,
+                timeout_ms,
+                max_bytes,
+            }) => Self::Http {
+                method,
+                url,
+                headers: each(headers),
+                body: maybe(body),
+                timeout_ms,
+                max_bytes,
+            },
+            flows::Effect::Model(flows::ModelEffect {
+                request,
+                timeout_ms,
+            }) => Self::Model {
+                request,
+                timeout_ms,
+            },
+            flows::Effect::Run(flows::RunEffect {
+                argv,
+                cwd,
+                env,
+                stdin,
+                timeout_ms,
+                max_bytes,
+            }) => Self::Run {
+                argv,
+                cwd,
+                env: each(env),
+                stdin: maybe(stdin),
+                timeout_ms,
+                max_bytes,
+            },
+            flows::Effect::Now => Self::Now,
+            flows::Effect::Sleep(flows::SleepEffect { ms }) => Self::Sleep { ms },
+            flows::Effect::Random(flows::RandomEffect { length }) => Self::Random { length },
+            flows::Effect::Watch(flows::WatchEffect { path, timeout_ms }) => {
+                Self::Watch { path, timeout_ms }
+            }
+            flows::Effect::Print(flows::PrintEffect { stream, text }) => Self::Print {
+                stream: stream.into(),
+                text,
+            },
+            flows::Effect::ReadStdin(flows::ReadStdinEffect { max_bytes }) => {
+                Self::ReadStdin { max_bytes }
+            }
+            flows::Effect::OpenEditor(flows::OnPath { path }) => Self::OpenEditor { path },
+            flows::Effect::HostInfo => Self::HostInfo,
+            flows::Effect::Emit(flows::EmitEffect { event }) => Self::Emit {
+                event: event.into(),
+            },
+        }
+    }
+}
+
+impl From<flows::Head> for Head {
+    fn from(head: flows::Head) -> Self {
+        match head {
+            flows::Head::Content(answer) => Self::Content(answer.into()),
+            flows::Head::Failed(failure) => Self::Failed(failure.into()),
+        }
+    }
+}
+
+impl From<flows::Outcome> for Outcome {
+    fn from(outcome: flows::Outcome) -> Self {
+        match outcome {
+            flows::Outcome::Done => Self::Done,
+            flows::Outcome::Listing(listing) => Self::Listing(listing.into()),
+            flows::Outcome::Content(answer) => Self::Content(answer.into()),
+            flows::Outcome::Heads(flows::HeadsAnswer { heads }) => Self::Heads(each(heads)),
+            flows::Outcome::Stat(stat) => Self::Stat(stat.into()),
+            flows::Outcome::Text(flows::TextAnswer { text }) => Self::Text(text),
+            flows::Outcome::Alive(flows::AliveAnswer { alive }) => Self::Alive(alive),
+            flows::Outcome::Http(answer) => Self::Http(answer.into()),
+            flows::Outcome::Ran(answer) => Self::Ran(answer.into()),
+            flows::Outcome::Now(clock) => Self::Now(clock.into()),
+            flows::Outcome::Changed(flows::ChangedAnswer { changed }) => Self::Changed(changed),
+            flows::Outcome::HostInfo(info) => Self::HostInfo(info.into()),
+            flows::Outcome::Failed(failure) => Self::Failed(failure.into()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What both directions share: enums that have the same cases in the core and in the WIT, and a
+//! macro for records that have the same fields. Both sides are matched completely, so a case or a
+//! field that one of them lacks stops the build.
+
+use memdir_core::error::{ErrorCode, ErrorFamily};
+use memdir_core::flow::{FailureCode, FileKind, Stream};
+use memdir_core::memory::{MemoryType, Scope};
+use memdir_core::paths::Platform;
+use memdir_core::report::ReportCode;
+
+use crate::bindings::exports::memdir::memdir::{flows, rules};
+
+/// Implements `From` between two structs with the same field names. The value is taken apart
+/// completely and the other one is put together completely; `as` names a conversion.
+macro_rules! records {
+    ($($from:path => $to:path { $($field:ident $(as $how:path)?),* $(,)? })*) => {$(
+        impl From<$from> for $to {
+            fn from(value: $from) -> Self {
+                let $from { $($field),* } = value;
+                Self { $($field: $crate::same::passed!($field $(, $how)?)),* }
+            }
+        }
+    )*};
+}
+
+macro_rules! passed {
+    ($field:ident) => {
+        $field
+    };
+    ($field:ident, $how:path) => {
+        $how($field)
+    };
+}
+
+pub(crate) use {passed, records};
+
+/// Converts every item.
+pub fn each<T, U: From<T>>(list: Vec<T>) -> Vec<U> {
+    list.into_iter().map(Into::into).collect()
+}
+
+/// Converts what is there.
+pub fn maybe<T, U: From<T>>(value: Option<T>) -> Option<U> {
+    value.map(Into::into)
+}
+
+macro_rules! same {
+    ($($core:ident = $module:ident :: $wit:ident { $($case:ident)* })*) => {$(
+        impl From<$core> for $module::$wit {
+            fn from(value: $core) -> Self {
+                match value {
+                    $($core::$case => Self::$case,)*
+                }
+            }
+        }
+
+        impl From<$module::$wit> for $core {
+            fn from(value: $module::$wit) -> Self {
+                match value {
+                    $($module::$wit::$case => Self::$case,)*
+                }
+            }
+        }
+    )*};
+}
+
+same! {
+    ErrorCode = rules::ErrorCode {
+        Aborted Protocol Internal InvalidText InvalidArgument Usage NotText PathEmpty PathNul
+        PathHome PathHomeParent PathOutsideHome PathUnc PathDriveRoot PathRelative PathRoot
+        PathTooShort PathOutsideStore LinkOutside NotFound Exists Permission ReadOnly NoSpace
+        NotADirectory IsADirectory NotEmpty Loop NameTooLong InvalidName TooLarge TooManyOpen
+        CrossDevice Busy Unsupported Timeout Network Other
+    }
+    ErrorFamily = rules::ErrorFamily { Engine Input Path Host }
+    ReportCode = rules::ReportCode {
+        OverLimit Unlistable ListingIncomplete TooDeep InvalidName Unreadable Vanished NotAFile
+        LinkOutside LinkDangling LinkLoop LinkToFolder NotUtf8 NulByte Empty Large
+        FrontmatterUnclosed FrontmatterRepaired FrontmatterInvalid FrontmatterNotAMap
+        SecondFrontmatter UnknownType BadModified ValueCut ValueIgnored
+    }
+    MemoryType = rules::MemoryType { User Feedback Project Reference }
+    Scope = rules::Scope { Private Team }
+    Platform = rules::Platform { Posix Windows }
+    Stream = flows::OutputStream { Stdout Stderr }
+    FailureCode = flows::FailureCode {
+        NotFound Exists Permission ReadOnly NoSpace NotADirectory IsADirectory NotEmpty Loop
+        NameTooLong InvalidName TooLarge TooManyOpen CrossDevice Busy Unsupported Timeout Network
+        Aborted Other
+    }
+    FileKind = flows::FileKind { File Directory Link Other }
+}

@@ -1,0 +1,304 @@
+//! From the core's types to those of the WIT. Every value is taken apart completely, so a new
+//! field or case of the core stops the build.
+
+use memdir_core::error::{Error, ErrorInfo};
+use memdir_core::flow::{
+    Bytes, Clock, Content, Effect, Entry, Event, Failure, Head, Header, HostInfo, HttpAnswer,
+    Listing, Outcome, Request, RunAnswer, Stat,
+};
+use memdir_core::memory::{Frontmatter, MemoryHeader, Problem, Truncation};
+use memdir_core::report::ReportEntry;
+use memdir_core::store::{MemoryFile, Opened, Scan};
+
+use crate::bindings::exports::memdir::memdir::{flows, rules};
+use crate::flows::{ManifestText, PromptText};
+use crate::same::{each, maybe, records};
+
+/// Lengths and positions within a text that came in through 32-bit memory fit.
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn bytes(Bytes(bytes): Bytes) -> Vec<u8> {
+    bytes
+}
+
+fn line_number(number: Option<usize>) -> Option<u32> {
+    number.map(count)
+}
+
+records! {
+    Error => rules::Error { code as Into::into, message, path }
+    ReportEntry => rules::ReportEntry { path, code as Into::into, message }
+    Truncation => rules::Truncation {
+        content, warning, lines as count, bytes as count, lines_cut, bytes_cut, lost,
+    }
+    Problem => rules::Problem { code as Into::into, line as line_number, message }
+    ErrorInfo => rules::ErrorInfo { code as Into::into, family as Into::into, example as Into::into }
+    Opened => flows::Opened { directory, enabled }
+    Scan => flows::Scan { memories as each, report as each }
+    MemoryFile => flows::MemoryFile { header as Into::into, content }
+    Header => flows::Header { name, value }
+    Event => flows::Event { kind, path, code, message }
+    Request => flows::Request { id, effect as Into::into }
+    Failure => flows::Failure { code as Into::into, message }
+    Stat => flows::Stat { kind as Into::into, size, mtime_ms, mtime_ns, ctime_ms, inode, mode }
+    Entry => flows::Entry { name, invalid_name, stat as maybe }
+    Listing => flows::Listing { entries as each, incomplete }
+    HttpAnswer => flows::HttpAnswer { status, headers as each, body as bytes }
+    RunAnswer => flows::RunAnswer { exit_code, stdout as bytes, stderr as bytes }
+    Clock => flows::Clock { ms, offset_minutes }
+    HostInfo => flows::HostInfo { host_id, pid, platform as Into::into }
+}
+
+// `type` is a keyword of Rust: the core calls it `kind`, wit-bindgen `type_`.
+
+impl From<MemoryHeader> for rules::MemoryHeader {
+    fn from(header: MemoryHeader) -> Self {
+        let MemoryHeader {
+            path,
+            name,
+            description,
+            kind,
+            scope,
+            pinned,
+            modified_ms,
+            mtime_ms,
+            size,
+        } = header;
+        Self {
+            path,
+            name,
+            description,
+            type_: maybe(kind),
+            scope: scope.into(),
+            pinned,
+            modified_ms,
+            mtime_ms,
+            size,
+        }
+    }
+}
+
+impl From<Frontmatter> for rules::Frontmatter {
+    fn from(frontmatter: Frontmatter) -> Self {
+        let Frontmatter {
+            found,
+            name,
+            description,
+            kind,
+            modified,
+            modified_ms,
+            pinned,
+            body,
+            problems,
+        } = frontmatter;
+        Self {
+            found,
+            name,
+            description,
+            type_: maybe(kind),
+            modified,
+            modified_ms,
+            pinned,
+            body: count(body),
+            problems: each(problems),
+        }
+    }
+}
+
+impl From<Opened> for flows::Value {
+    fn from(opened: Opened) -> Self {
+        Self::Opened(opened.into())
+    }
+}
+
+impl From<Scan> for flows::Value {
+    fn from(scan: Scan) -> Self {
+        Self::Scan(scan.into())
+    }
+}
+
+impl From<ManifestText> for flows::Value {
+    fn from(ManifestText(manifest): ManifestText) -> Self {
+        Self::Manifest(flows::Manifest { manifest })
+    }
+}
+
+impl From<MemoryFile> for flows::Value {
+    fn from(file: MemoryFile) -> Self {
+        Self::MemoryFile(file.into())
+    }
+}
+
+impl From<PromptText> for flows::Value {
+    fn from(PromptText(prompt): PromptText) -> Self {
+        Self::Prompt(flows::Prompt { prompt })
+    }
+}
+
+/// The exit code of a command.
+impl From<u8> for flows::Value {
+    fn from(code: u8) -> Self {
+        Self::Exit(flows::Exit { code })
+    }
+}
+
+/// The outcomes of a probe.
+impl From<Vec<Outcome>> for flows::Value {
+    fn from(outcomes: Vec<Outcome>) -> Self {
+        Self::Outcomes(flows::Outcomes {
+            outcomes: each(outcomes),
+        })
+    }
+}
+
+impl From<Content> for flows::Content {
+    fn from(content: Content) -> Self {
+        match content {
+            Content::Text(text) => Self::Text(flows::ContentText { text }),
+            Content::Bytes(Bytes(bytes)) => Self::Bytes(flows::ContentBytes { bytes }),
+        }
+    }
+}
+
+impl From<Effect> for flows::Effect {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::List { path } => Self::List(flows::OnPath { path }),
+            Effect::Read {
+                path,
+                offset,
+                length,
+            } => Self::Read(flows::ReadEffect {
+                path,
+                offset,
+                length,
+            }),
+            Effect::ReadMany { paths, length } => {
+                Self::ReadMany(flows::ReadManyEffect { paths, length })
+            }
+            Effect::Stat { path } => Self::Stat(flows::OnPath { path }),
+            Effect::Lstat { path } => Self::Lstat(flows::OnPath { path }),
+            Effect::ReadLink { path } => Self::ReadLink(flows::OnPath { path }),
+            Effect::RealPath { path } => Self::RealPath(flows::OnPath { path }),
+            Effect::Write {
+                path,
+                content,
+                via,
+                mode,
+            } => Self::Write(flows::WriteEffect {
+                path,
+                content: content.into(),
+                via,
+                mode,
+            }),
+            Effect::Append {
+                path,
+                content,
+                mode,
+            } => Self::Append(flows::AppendEffect {
+                path,
+                content: content.into(),
+                mode,
+            }),
+            Effect::MakeDir { path, mode } => Self::MakeDir(flows::MakeDirEffect { path, mode }),
+            Effect::Remove { path } => Self::Remove(flows::OnPath { path }),
+            Effect::Rename { from, to } => Self::Rename(flows::RenameEffect { from, to }),
+            Effect::SetMtime { path, mtime_ms } => {
+                Self::SetMtime(flows::SetMtimeEffect { path, mtime_ms })
+            }
+            Effect::ProcessAlive { pid } => Self::ProcessAlive(flows::ProcessAliveEffect { pid }),
+            Effect::Http {
+                method,
+                url,
+                headers,
+                body,
+                timeout_ms,
+                max_bytes,
+            } => Self::Http(flows::HttpEffect {
+                method,
+                url,
+                headers: each(headers),
+                body: maybe(body),
+                timeout_ms,
+                max_bytes,
+            }),
+            Effect::Model {
+                request,
+                timeout_ms,
+            } => Self::Model(flows::ModelEffect {
+                request,
+                timeout_ms,
+            }),
+            Effect::Run {
+                argv,
+                cwd,
+                env,
+                stdin,
+                timeout_ms,
+                max_bytes,
+            } => Self::Run(flows::RunEffect {
+                argv,
+                cwd,
+                env: each(env),
+                stdin: maybe(stdin),
+                timeout_ms,
+                max_bytes,
+            }),
+            Effect::Now => Self::Now,
+            Effect::Sleep { ms } => Self::Sleep(flows::SleepEffect { ms }),
+            Effect::Random { length } => Self::Random(flows::RandomEffect { length }),
+            Effect::Watch { path, timeout_ms } => {
+                Self::Watch(flows::WatchEffect { path, timeout_ms })
+            }
+            Effect::Print { stream, text } => Self::Print(flows::PrintEffect {
+                stream: stream.into(),
+                text,
+            }),
+            Effect::ReadStdin { max_bytes } => {
+                Self::ReadStdin(flows::ReadStdinEffect { max_bytes })
+            }
+            Effect::OpenEditor { path } => Self::OpenEditor(flows::OnPath { path }),
+            Effect::HostInfo => Self::HostInfo,
+            Effect::Emit { event } => Self::Emit(flows::EmitEffect {
+                event: event.into(),
+            }),
+        }
+    }
+}
+
+fn read_answer(Bytes(bytes): Bytes) -> flows::ReadAnswer {
+    flows::ReadAnswer {
+        content: flows::Content::Bytes(flows::ContentBytes { bytes }),
+    }
+}
+
+impl From<Head> for flows::Head {
+    fn from(head: Head) -> Self {
+        match head {
+            Head::Content(bytes) => Self::Content(read_answer(bytes)),
+            Head::Failed(failure) => Self::Failed(failure.into()),
+        }
+    }
+}
+
+impl From<Outcome> for flows::Outcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done => Self::Done,
+            Outcome::Listing(listing) => Self::Listing(listing.into()),
+            Outcome::Content(bytes) => Self::Content(read_answer(bytes)),
+            Outcome::Heads(heads) => Self::Heads(flows::HeadsAnswer { heads: each(heads) }),
+            Outcome::Stat(stat) => Self::Stat(stat.into()),
+            Outcome::Text(text) => Self::Text(flows::TextAnswer { text }),
+            Outcome::Alive(alive) => Self::Alive(flows::AliveAnswer { alive }),
+            Outcome::Http(answer) => Self::Http(answer.into()),
+            Outcome::Ran(answer) => Self::Ran(answer.into()),
+            Outcome::Now(clock) => Self::Now(clock.into()),
+            Outcome::Changed(changed) => Self::Changed(flows::ChangedAnswer { changed }),
+            Outcome::HostInfo(info) => Self::HostInfo(info.into()),
+            Outcome::Failed(failure) => Self::Failed(failure.into()),
+        }
+    }
+}

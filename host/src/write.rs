@@ -1,0 +1,144 @@
+//! The effects that change files. When one of them is answered its change is on disk, as far as
+//! the system lets a program ask for that.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use memdir_core::flow::Failure;
+
+use crate::failure::failure;
+use crate::open;
+
+/// A new file, or through the temporary file `via` a whole replacement.
+pub(crate) fn write(
+    path: &str,
+    content: &[u8],
+    via: Option<&str>,
+    mode: u32,
+) -> Result<(), Failure> {
+    let created = via.unwrap_or(path);
+    let file = open::new(created, mode)?;
+    let result = fill(file, content).and_then(|()| match via {
+        Some(temporary) => rename(temporary, path),
+        None => Ok(()),
+    });
+    match result {
+        Ok(()) => sync_folder(path),
+        // It was made here, so it is ours to remove; the first failure is the one to tell.
+        Err(_) => drop(std::fs::remove_file(created)),
+    }
+    result
+}
+
+/// Takes the file, so that it is closed before it is renamed or removed.
+fn fill(mut file: File, content: &[u8]) -> Result<(), Failure> {
+    file.write_all(content)
+        .and_then(|()| file.sync_all())
+        .map_err(|error| failure(&error))
+}
+
+/// Makes the new name itself last. Best effort: not every file system can, and the content is safe.
+fn sync_folder(path: &str) {
+    if cfg!(unix)
+        && let Some(folder) = Path::new(path).parent()
+        && let Ok(folder) = File::open(folder)
+    {
+        let _ = folder.sync_all();
+    }
+}
+
+/// Adds to the end of a file, creating it.
+pub(crate) fn append(path: &str, content: &[u8], mode: u32) -> Result<(), Failure> {
+    let mut file = open::for_appending(path, mode)?;
+    file.write_all(content).map_err(|error| failure(&error))
+}
+
+/// A folder and its missing parents.
+pub(crate) fn make_dir(path: &str, mode: u32) -> Result<(), Failure> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    set_mode(&mut builder, mode);
+    builder.create(path).map_err(|error| failure(&error))
+}
+
+#[cfg(unix)]
+fn set_mode(builder: &mut std::fs::DirBuilder, mode: u32) {
+    use std::os::unix::fs::DirBuilderExt;
+    builder.mode(mode);
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &mut std::fs::DirBuilder, _: u32) {}
+
+/// A file, a link or an empty folder.
+pub(crate) fn remove(path: &str) -> Result<(), Failure> {
+    let Err(error) = std::fs::remove_file(path) else {
+        return Ok(());
+    };
+    // Linux calls it a folder, others say that the operation is not permitted.
+    let may_be_folder = matches!(
+        error.kind(),
+        ErrorKind::IsADirectory | ErrorKind::PermissionDenied
+    );
+    if may_be_folder && std::fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return std::fs::remove_dir(path).map_err(|error| failure(&error));
+    }
+    Err(failure(&error))
+}
+
+/// Renames, replacing a file at the target.
+pub(crate) fn rename(from: &str, to: &str) -> Result<(), Failure> {
+    std::fs::rename(from, to).map_err(|error| failure(&error))
+}
+
+/// Sets the modification time of the path itself, in milliseconds since the epoch.
+#[cfg(unix)]
+pub(crate) fn set_mtime(path: &str, mtime_ms: i64) -> Result<(), Failure> {
+    use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
+
+    use crate::failure::no_nul;
+
+    let times = Timestamps {
+        last_access: Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_OMIT,
+        },
+        last_modification: Timespec {
+            tv_sec: mtime_ms.div_euclid(1000),
+            tv_nsec: mtime_ms.rem_euclid(1000).saturating_mul(1_000_000),
+        },
+    };
+    utimensat(CWD, no_nul(path)?, &times, AtFlags::SYMLINK_NOFOLLOW)
+        .map_err(|errno| failure(&errno.into()))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn set_mtime(path: &str, mtime_ms: i64) -> Result<(), Failure> {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use memdir_core::flow::FailureCode;
+
+    if std::fs::symlink_metadata(path)
+        .map_err(|error| failure(&error))?
+        .is_symlink()
+    {
+        return Err(Failure::new(
+            FailureCode::Loop,
+            "Too many levels of symbolic links",
+        ));
+    }
+    let distance = Duration::from_millis(mtime_ms.unsigned_abs());
+    let time = if mtime_ms < 0 {
+        UNIX_EPOCH.checked_sub(distance)
+    } else {
+        UNIX_EPOCH.checked_add(distance)
+    };
+    let time =
+        time.ok_or_else(|| Failure::new(FailureCode::Unsupported, "the time is out of range"))?;
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(path)
+        .map_err(|error| failure(&error))?;
+    file.set_modified(time).map_err(|error| failure(&error))
+}

@@ -1,0 +1,149 @@
+//! Drives flows one effect at a time. The effects of a step are performed in an order that the
+//! seed decides, as a host that performs them concurrently may do.
+
+use std::collections::VecDeque;
+
+use memdir_core::error::{Error, ErrorCode};
+use memdir_core::flow::{Effect, Failure, FailureCode, Flow, Outcome, Request, Response, Step};
+
+use crate::{FaultKind, SimHost, Traced};
+
+/// A flow under way.
+#[derive(Debug)]
+pub struct Running<T> {
+    /// None after a crash: the flow was dropped.
+    flow: Option<Flow<T>>,
+    waiting: VecDeque<Request>,
+    answers: Vec<Response>,
+    cancelled: bool,
+}
+
+impl<T: Send + 'static> Running<T> {
+    /// Cancels the flow, as a user does at any time.
+    pub fn cancel(&mut self) {
+        self.cancelled = true;
+        if let Some(flow) = &self.flow {
+            flow.cancel();
+        }
+    }
+
+    fn crash(&mut self) {
+        self.flow = None;
+        self.waiting.clear();
+        self.answers.clear();
+    }
+}
+
+/// How far a flow has come.
+#[derive(Debug)]
+pub enum Progress<T> {
+    /// It goes on.
+    Working,
+    /// It ended.
+    Ended(Result<T, Error>),
+    /// Its process died.
+    Crashed,
+}
+
+impl SimHost {
+    /// Takes a flow in; nothing runs yet.
+    pub fn start<T: Send + 'static>(&self, flow: Flow<T>) -> Running<T> {
+        Running {
+            flow: Some(flow),
+            waiting: VecDeque::new(),
+            answers: Vec::new(),
+            cancelled: false,
+        }
+    }
+
+    /// Performs one effect of a flow, or resumes it when all effects of its step are answered.
+    pub fn step<T: Send + 'static>(&mut self, running: &mut Running<T>) -> Progress<T> {
+        if let Some(request) = running.waiting.pop_front() {
+            return self.perform_one(running, request);
+        }
+        let Some(flow) = &mut running.flow else {
+            return Progress::Crashed;
+        };
+        match flow.resume(std::mem::take(&mut running.answers)) {
+            Err(error) => Progress::Ended(Err(error)),
+            Ok(Step::Done(value)) => Progress::Ended(Ok(value)),
+            Ok(Step::Effects(mut requests)) => {
+                self.random.shuffle(&mut requests);
+                // Events keep their order, and no host lets them wait for an effect.
+                requests.sort_by_key(|request| match request.effect {
+                    Effect::Emit { .. } => request.id,
+                    _ => u32::MAX,
+                });
+                running.waiting = requests.into();
+                Progress::Working
+            }
+        }
+    }
+
+    fn perform_one<T: Send + 'static>(
+        &mut self,
+        running: &mut Running<T>,
+        request: Request,
+    ) -> Progress<T> {
+        let Request { id, effect } = request;
+        let number = self.trace.len();
+        let faults: Vec<FaultKind> = self
+            .faults
+            .iter()
+            .filter(|fault| fault.at == number)
+            .map(|fault| fault.kind)
+            .collect();
+        if faults.contains(&FaultKind::Cancel) {
+            running.cancel();
+        }
+        let failure = faults.iter().find_map(|kind| match kind {
+            FaultKind::Fail(code) => Some(Failure::new(*code, "an injected failure")),
+            FaultKind::Cancel | FaultKind::Crash => None,
+        });
+        let outcome = match failure {
+            Some(failure) if effect.answered_by().is_some() => Some(Outcome::Failed(failure)),
+            _ if running.cancelled && effect.stoppable() => Some(Outcome::Failed(Failure::new(
+                FailureCode::Aborted,
+                "stopped",
+            ))),
+            _ => self.perform(&effect),
+        };
+        self.trace.push(Traced {
+            effect,
+            outcome: outcome.clone(),
+        });
+        if faults.contains(&FaultKind::Crash) {
+            running.crash();
+            return Progress::Crashed;
+        }
+        running
+            .answers
+            .extend(outcome.map(|outcome| Response { id, outcome }));
+        Progress::Working
+    }
+
+    /// Runs a flow until it ends; none when its process died.
+    pub fn run_to_end<T: Send + 'static>(&mut self, flow: Flow<T>) -> Option<Result<T, Error>> {
+        let mut running = self.start(flow);
+        loop {
+            match self.step(&mut running) {
+                Progress::Working => {}
+                Progress::Ended(result) => return Some(result),
+                Progress::Crashed => return None,
+            }
+        }
+    }
+
+    /// Runs a flow that is not meant to crash.
+    ///
+    /// # Errors
+    /// What the flow fails with, `internal` after a crash.
+    pub fn run<T: Send + 'static>(&mut self, flow: Flow<T>) -> Result<T, Error> {
+        self.run_to_end(flow).unwrap_or_else(|| {
+            Err(Error::new(
+                ErrorCode::Internal,
+                "the simulated process died",
+            ))
+        })
+    }
+}

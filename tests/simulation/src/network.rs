@@ -1,0 +1,80 @@
+//! The simulated wire: a server that is a closure, and a line that loses and delays.
+
+use std::fmt;
+
+use memdir_core::flow::FailureCode as Code;
+use memdir_core::flow::{Content, Header, HttpAnswer};
+
+use crate::Random;
+use crate::failures::{Answer, fail};
+
+/// A request as the server sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Upper case.
+    pub method: String,
+    /// The whole URL.
+    pub url: String,
+    /// As sent.
+    pub headers: Vec<Header>,
+    /// As sent.
+    pub body: Option<Content>,
+}
+
+/// A server and the line to it.
+pub struct Network {
+    server: Box<dyn FnMut(&Exchange) -> HttpAnswer>,
+    /// How many requests in a hundred never arrive.
+    pub lose_requests: u64,
+    /// How many answers in a hundred never arrive, though the server has acted.
+    pub lose_answers: u64,
+    /// The most that an exchange takes.
+    pub delay_ms: u64,
+}
+
+impl Network {
+    /// A perfect line to this server.
+    pub fn new(server: impl FnMut(&Exchange) -> HttpAnswer + 'static) -> Self {
+        Self {
+            server: Box::new(server),
+            lose_requests: 0,
+            lose_answers: 0,
+            delay_ms: 0,
+        }
+    }
+
+    /// One exchange, and the time that it took.
+    pub(crate) fn exchange(
+        &mut self,
+        request: &Exchange,
+        timeout_ms: u64,
+        max_bytes: u64,
+        random: &mut Random,
+    ) -> (Answer<HttpAnswer>, u64) {
+        if random.percent(self.lose_requests) {
+            return (fail(Code::Network), 0);
+        }
+        let answer = (self.server)(request);
+        let took = random.below(self.delay_ms.saturating_add(1));
+        if took > timeout_ms {
+            return (fail(Code::Timeout), timeout_ms);
+        }
+        if random.percent(self.lose_answers) {
+            return (fail(Code::Network), took);
+        }
+        if answer.body.0.len() as u64 > max_bytes {
+            return (fail(Code::TooLarge), took);
+        }
+        (Ok(answer), took)
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network")
+            .field("lose_requests", &self.lose_requests)
+            .field("lose_answers", &self.lose_answers)
+            .field("delay_ms", &self.delay_ms)
+            .finish_non_exhaustive()
+    }
+}

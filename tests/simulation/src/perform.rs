@@ -1,0 +1,191 @@
+//! One function per effect, as in every host.
+
+use memdir_core::flow::FailureCode as Code;
+use memdir_core::flow::{Bytes, Clock, Effect, Failure, Head, HostInfo, Listing, Outcome, Stream};
+use memdir_core::limits::{READ_MANY_BYTES, READ_MANY_FILES};
+use memdir_core::paths::Platform;
+
+use crate::failures::{Answer, fail};
+use crate::network::Exchange;
+use crate::{HOST_ID, PID, SimHost};
+
+impl SimHost {
+    /// Does what an effect asks; nothing is answered to `emit`.
+    pub(crate) fn perform(&mut self, effect: &Effect) -> Option<Outcome> {
+        if let Some(script) = &mut self.script
+            && let Some(outcome) = script(effect, &mut self.tree)
+        {
+            return Some(outcome);
+        }
+        let outcome = match effect {
+            Effect::Emit { event } => {
+                self.events.push(event.clone());
+                return None;
+            }
+            other => self.answer(other),
+        };
+        Some(outcome.unwrap_or_else(Outcome::Failed))
+    }
+
+    fn answer(&mut self, effect: &Effect) -> Answer<Outcome> {
+        let now = self.clock_ms;
+        let tree = &mut self.tree;
+        Ok(match effect {
+            Effect::List { path } => {
+                let mut entries = tree.list(path.as_bytes())?;
+                self.random.shuffle(&mut entries);
+                Outcome::Listing(Listing {
+                    entries,
+                    incomplete: false,
+                })
+            }
+            Effect::Read {
+                path,
+                offset,
+                length,
+            } => Outcome::Content(Bytes(self.read(path, *offset, *length)?)),
+            Effect::ReadMany { paths, length } => Outcome::Heads(self.read_many(paths, *length)?),
+            Effect::Stat { path } => Outcome::Stat(tree.find(path.as_bytes(), true)?.1.stat()),
+            Effect::Lstat { path } => Outcome::Stat(tree.find(path.as_bytes(), false)?.1.stat()),
+            Effect::ReadLink { path } => match &tree.find(path.as_bytes(), false)?.1.body {
+                crate::Body::Link(target) => Outcome::Text(text(target.clone())?),
+                _ => return fail(Code::Other),
+            },
+            Effect::RealPath { path } => {
+                let (at, _) = tree.find(path.as_bytes(), true)?;
+                Outcome::Text(if at.is_empty() {
+                    "/".to_owned()
+                } else {
+                    text(at)?
+                })
+            }
+            Effect::Write {
+                path,
+                content,
+                via,
+                mode,
+            } => {
+                let via = via.as_deref().map(str::as_bytes);
+                tree.write(path.as_bytes(), content.as_bytes(), via, *mode, now)?;
+                Outcome::Done
+            }
+            Effect::Append {
+                path,
+                content,
+                mode,
+            } => {
+                tree.append(path.as_bytes(), content.as_bytes(), *mode, now)?;
+                Outcome::Done
+            }
+            Effect::MakeDir { path, mode } => {
+                tree.make_dir(path.as_bytes(), *mode, now)?;
+                Outcome::Done
+            }
+            Effect::Remove { path } => {
+                tree.remove(path.as_bytes())?;
+                Outcome::Done
+            }
+            Effect::Rename { from, to } => {
+                tree.rename(from.as_bytes(), to.as_bytes(), now)?;
+                Outcome::Done
+            }
+            Effect::SetMtime { path, mtime_ms } => {
+                tree.set_mtime(path.as_bytes(), *mtime_ms, now)?;
+                Outcome::Done
+            }
+            Effect::ProcessAlive { pid } => Outcome::Alive(self.processes.contains(pid)),
+            Effect::Http {
+                method,
+                url,
+                headers,
+                body,
+                timeout_ms,
+                max_bytes,
+            } => {
+                let request = Exchange {
+                    method: method.clone(),
+                    url: url.clone(),
+                    headers: headers.clone(),
+                    body: body.clone(),
+                };
+                let Some(network) = &mut self.network else {
+                    return fail(Code::Unsupported);
+                };
+                let (answer, took) =
+                    network.exchange(&request, *timeout_ms, *max_bytes, &mut self.random);
+                self.pass(took);
+                Outcome::Http(answer?)
+            }
+            Effect::Model { request, .. } => match &mut self.model {
+                Some(model) => Outcome::Text(model(request)),
+                None => return fail(Code::Unsupported),
+            },
+            Effect::Run { .. } | Effect::Watch { .. } | Effect::OpenEditor { .. } => {
+                return fail(Code::Unsupported);
+            }
+            Effect::Now => Outcome::Now(Clock {
+                ms: now,
+                offset_minutes: self.offset_minutes,
+            }),
+            Effect::Sleep { ms } => {
+                self.pass(*ms);
+                Outcome::Done
+            }
+            Effect::Random { length } => {
+                let length = usize::try_from(*length).unwrap_or_default();
+                Outcome::Content(Bytes(self.random.bytes(length)))
+            }
+            Effect::Print { stream, text } => {
+                match stream {
+                    Stream::Stdout => self.stdout.push_str(text),
+                    Stream::Stderr => self.stderr.push_str(text),
+                }
+                Outcome::Done
+            }
+            Effect::ReadStdin { max_bytes } if self.stdin.len() as u64 > *max_bytes => {
+                return fail(Code::TooLarge);
+            }
+            Effect::ReadStdin { .. } => Outcome::Content(Bytes(std::mem::take(&mut self.stdin))),
+            Effect::HostInfo => Outcome::HostInfo(HostInfo {
+                host_id: HOST_ID.to_owned(),
+                pid: Some(PID),
+                platform: Platform::Posix,
+            }),
+            Effect::Emit { .. } => return fail(Code::Unsupported),
+        })
+    }
+
+    fn read(&mut self, path: &str, offset: u64, length: u64) -> Answer<Vec<u8>> {
+        let bytes = self.tree.read(path.as_bytes(), offset, length)?;
+        let end = offset.saturating_add(bytes.len() as u64);
+        let furthest = self.reads.entry(path.to_owned()).or_default();
+        *furthest = end.max(*furthest);
+        Ok(bytes)
+    }
+
+    /// Refuses what no flow may ask for, so that a test sees it.
+    fn read_many(&mut self, paths: &[String], length: u64) -> Answer<Vec<Head>> {
+        let bytes = length.saturating_mul(paths.len() as u64);
+        if paths.len() > READ_MANY_FILES || bytes > READ_MANY_BYTES as u64 {
+            return Err(Failure::new(
+                Code::TooLarge,
+                "one read-many asks for too much",
+            ));
+        }
+        Ok(paths
+            .iter()
+            .map(|path| match self.read(path, 0, length) {
+                Ok(bytes) => Head::Content(Bytes(bytes)),
+                Err(failure) => Head::Failed(failure),
+            })
+            .collect())
+    }
+
+    fn pass(&mut self, ms: u64) {
+        self.clock_ms = self.clock_ms.saturating_add_unsigned(ms);
+    }
+}
+
+fn text(bytes: Vec<u8>) -> Answer<String> {
+    String::from_utf8(bytes).or_else(|_| fail(Code::InvalidName))
+}

@@ -1,0 +1,116 @@
+"""Reads the stubs and the typed sources of the Python package."""
+
+from __future__ import annotations
+
+import ast
+
+from surface import Fields, Function, Surface, kebab
+
+# Under another name in the Python package.
+RENAMED = {"memory-scope": "scope", "platform-name": "platform", "memdir-error": "error"}
+LISTS = {"list", "tuple", "Sequence"}
+MAPS = {"dict", "Mapping"}
+
+
+def read(core: str, rules: str, types: str, memdir: str, errors: str) -> Surface:
+    """The surface of `Memdir`; that of `AsyncMemdir` is compared with it by the test."""
+    offered = exported(rules)
+    functions = {
+        kebab(each.name): function(each)
+        for each in ast.parse(core).body
+        if isinstance(each, ast.FunctionDef) and each.name in offered
+    }
+    records = {}
+    enums = {}
+    for each in ast.parse(types).body:
+        if isinstance(each, ast.ClassDef):
+            records[named(each.name)] = fields(each)
+        elif isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+            # A closed list of texts.
+            literal = ast.literal_eval(each.value.slice)  # type: ignore[union-attr]
+            enums[named(each.target.id)] = list(literal)
+    records["error"] = {**fields(class_of(errors, "MemdirError")), "message": "string"}
+    return Surface(
+        rules=functions,
+        operations=operations(memdir, "Memdir"),
+        records=records,
+        enums=enums,
+        properties=properties(memdir, "Memdir"),
+    )
+
+
+def operations(memdir: str, name: str) -> dict[str, Function]:
+    return {
+        kebab(each.name): function(each)
+        for each in class_of(memdir, name).body
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not each.name.startswith("_")
+    }
+
+
+def exported(source: str) -> list[str]:
+    for each in ast.parse(source).body:
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__":
+            return list(ast.literal_eval(each.value))
+    raise ValueError("no __all__")
+
+
+def class_of(source: str, name: str) -> ast.ClassDef:
+    for each in ast.parse(source).body:
+        if isinstance(each, ast.ClassDef) and each.name == name:
+            return each
+    raise ValueError(f"no class {name}")
+
+
+def properties(source: str, name: str) -> set[str]:
+    """What a class and the private base that it may have give as properties."""
+    found = class_of(source, name)
+    bases = [base.id for base in found.bases if isinstance(base, ast.Name)]
+    methods = {
+        kebab(each.name)
+        for each in found.body
+        if isinstance(each, ast.FunctionDef)
+        and any(ast.unparse(decorator) == "property" for decorator in each.decorator_list)
+    }
+    return methods.union(*(properties(source, base) for base in bases))
+
+
+def fields(found: ast.ClassDef) -> Fields:
+    return {
+        kebab(each.target.id): type_of(each.annotation)
+        for each in found.body
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    }
+
+
+def function(found: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
+    arguments = [*found.args.posonlyargs, *found.args.args, *found.args.kwonlyargs]
+    parameters = {
+        kebab(each.arg): type_of(each.annotation)
+        for each in arguments
+        if each.arg not in ("self", "cls") and each.annotation is not None
+    }
+    return Function(parameters, type_of(found.returns))
+
+
+def named(name: str) -> str:
+    return RENAMED.get(kebab(name), kebab(name))
+
+
+def type_of(node: ast.expr | None) -> str:
+    match node:
+        case ast.BinOp(left=left, op=ast.BitOr(), right=ast.Constant(value=None)):
+            return type_of(left) + "?"
+        case ast.BinOp(left=left, op=ast.BitOr()):
+            # Either of several accepted forms: the first is the one that the others stand for.
+            return type_of(left)
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=[part, *_])):
+            return f"{{{type_of(part)}}}" if type_of(value) in MAPS else f"[{type_of(part)}]"
+        case ast.Subscript(value=value, slice=part) if type_of(value) in LISTS:
+            return f"[{type_of(part)}]"
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            simple = {"str": "string", "int": "number", "bool": "bool", "bytes": "bytes"}
+            return name if name in LISTS | MAPS else simple.get(name, named(name))
+        case ast.Constant(value=None) | None:
+            return ""
+    raise ValueError(f"cannot read the type {ast.unparse(node)}")

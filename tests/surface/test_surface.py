@@ -1,0 +1,189 @@
+"""The WIT, the Node package and the Python package offer the same: every rule with its parameters
+and its result, every operation, every record with its fields, every enum with its cases; and every
+rule has vectors.
+
+Effects and outcomes are no part of the packages. The Node host has types for its effects, which
+are compared too; tests/conformance holds all hosts against each other.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import from_python
+import from_typescript
+import from_wit
+import pytest
+from surface import Fields, Function, Surface, compare, differences
+
+ROOT = Path(__file__).resolve().parents[2]
+JS = "bindings-js/dist"
+PY = "bindings-py/python/memdir"
+
+# What only a face can take: functions of the user's, and cancellation.
+FACE_ONLY = {"signal", "on-event", "model"}
+# Python has these enums as plain texts.
+LOOSE_IN_PYTHON = frozenset({"error-code", "report-code"})
+
+
+@dataclass
+class Sources:
+    """The texts, by path; a test may change one."""
+
+    changed: dict[str, str] = field(default_factory=dict)
+
+    def text(self, path: str) -> str:
+        if path in self.changed:
+            return self.changed[path]
+        file = ROOT / path
+        if not file.exists():
+            pytest.fail(f"{path} is missing: build the packages first (`make build`)")
+        return file.read_text("utf-8")
+
+    @cached_property
+    def wit(self) -> Surface:
+        return from_wit.read(self.text("wit/memdir.wit"))
+
+    @cached_property
+    def node(self) -> Surface:
+        names = ["rules", "types", "memdir", "errors", "effects"]
+        return from_typescript.read(*(self.text(f"{JS}/{name}.d.ts") for name in names))
+
+    @cached_property
+    def python(self) -> Surface:
+        names = ["_core.pyi", "rules.py", "_types.py", "_memdir.py", "errors.py"]
+        return from_python.read(*(self.text(f"{PY}/{name}") for name in names))
+
+    def of_node(self) -> list[str]:
+        found = differences(self.wit, offered(self.node, self.wit))
+        return found + compare("effect", names(self.wit.effects), names(self.node.effects))
+
+    def of_python(self) -> list[str]:
+        return differences(self.wit, offered(self.python, self.wit), loose=LOOSE_IN_PYTHON)
+
+
+def offered(face: Surface, wit: Surface) -> Surface:
+    """A face without what it must have more than the WIT, or otherwise."""
+    operations = {
+        name: Function(
+            {key: type_ for key, type_ in each.parameters.items() if key not in FACE_ONLY},
+            # Opening gives an object, whose properties are what the WIT gives.
+            wit.operations["open"].result if name == "open" else each.result,
+        )
+        for name, each in face.operations.items()
+        # In the WIT a resource is dropped.
+        if name != "close"
+    }
+    records = dict(face.records)
+    # In Node the family of an error is a property, in Python it is the class.
+    records["error"] = {key: type_ for key, type_ in records["error"].items() if key != "family"}
+    return Surface(face.rules, operations, records, face.enums, face.effects, face.properties)
+
+
+def names(given: dict[str, Fields]) -> dict[str, Fields]:
+    return {name: dict.fromkeys(fields, "field") for name, fields in given.items()}
+
+
+def test_the_node_package_offers_what_the_wit_does() -> None:
+    assert Sources().of_node() == []
+
+
+def test_the_python_package_offers_what_the_wit_does() -> None:
+    assert Sources().of_python() == []
+
+
+def test_an_open_store_has_what_opening_gave() -> None:
+    sources = Sources()
+    opened = set(sources.wit.records["opened"])
+    assert sources.node.properties == opened
+    assert sources.python.properties == opened
+
+
+def test_both_faces_of_python_are_the_same() -> None:
+    memdir = Sources().text(f"{PY}/_memdir.py")
+    blocking = from_python.operations(memdir, "Memdir")
+    waiting = from_python.operations(memdir, "AsyncMemdir")
+    # A model of asyncio may be a coroutine function.
+    for each in (blocking, waiting):
+        each["open"].parameters.pop("model")
+    assert blocking == waiting
+    assert from_python.properties(memdir, "AsyncMemdir") == Sources().python.properties
+
+
+def test_every_rule_has_vectors() -> None:
+    # The table of errors takes nothing.
+    rules = {name.replace("-", "_") for name in Sources().wit.rules} - {"error_table"}
+    vectors = {path.stem for path in (ROOT / "tests" / "vectors").glob("*.json")} - {"schema"}
+    assert vectors == rules
+
+
+def test_every_item_of_the_wit_is_documented() -> None:
+    lines = Sources().text("wit/memdir.wit").splitlines()
+    # Continuations, the ends of blocks, and `use` take no documentation.
+    bare = re.compile(r" *(\}.*|///.*|use .*|export .*|)$")
+    missing = [
+        line.strip()
+        for before, line in pairwise(lines)
+        if not bare.match(line) and not before.strip().startswith("///")
+    ]
+    assert missing == []
+
+
+def test_something_was_compared() -> None:
+    for surface in (Sources().wit, Sources().node, Sources().python):
+        assert len(surface.rules) >= 8
+        assert len(surface.operations) >= 5
+        assert len(surface.records) >= 9
+        assert all(surface.records.values())
+        assert len(surface.enums) >= 4
+    assert len(Sources().wit.effects) >= 26
+
+
+# One change of each kind: the file, what is there, what is put in its place, what is said of it.
+CHANGES = [
+    ("wit/memdir.wit", "    pinned: bool,\n    /// The front", "    /// The front", "pinned"),
+    ("wit/memdir.wit", "  project-slug: func(path: string) -> string;", "", "project-slug"),
+    ("wit/memdir.wit", "body: u32,", "body: option<u32>,", "body"),
+    ("wit/memdir.wit", "    manifest: func() -> flow;", "", "manifest"),
+    ("wit/memdir.wit", "    team,\n", "    team,\n    world,\n", "world"),
+    (f"{JS}/types.d.ts", "    mtimeMs: number;", "", "mtime-ms"),
+    (f"{JS}/types.d.ts", "    warning: string | null;", "    warning: string;", "warning"),
+    (f"{JS}/types.d.ts", '"project" | ', "", "project"),
+    (f"{JS}/types.d.ts", "interface ReportEntry", "interface ReportLine", "report-line"),
+    (f"{JS}/rules.d.ts", "function teamDelta", "function teamDiff", "team-diff"),
+    (f"{JS}/rules.d.ts", "maxBytes?: number", "maxSize?: number", "max-size"),
+    (f"{JS}/memdir.d.ts", "    read(path: string", "    read(name: string", "name"),
+    (f"{JS}/effects.d.ts", "via: string | null;", "", "via"),
+    (f"{JS}/errors.d.ts", "    readonly path: string | null;", "", "path"),
+    (f"{PY}/_types.py", "    modified_ms: int | None\n", "", "modified-ms"),
+    (f"{PY}/_types.py", '"private", ', "", "private"),
+    (f"{PY}/_types.py", "    problems: tuple[Problem, ...]", "    problems: str", "problems"),
+    (f"{PY}/_core.pyi", "def project_slug(path: str)", "def project_slug(folder: str)", "folder"),
+    (f"{PY}/rules.py", '    "truncate_index",\n', "", "truncate-index"),
+    (f"{PY}/_memdir.py", "    def scan(", "    def scans(", "scans"),
+]
+
+
+@pytest.mark.parametrize(("path", "old", "new", "named"), CHANGES)
+def test_a_difference_is_found(path: str, old: str, new: str, named: str) -> None:
+    text = Sources().text(path)
+    assert old in text, "the example of a change is out of date"
+    sources = Sources({path: text.replace(old, new)})
+    found = sources.of_node() + sources.of_python()
+    assert any(named in line for line in found), found
+
+
+def test_a_missing_input_fails() -> None:
+    with pytest.raises(pytest.fail.Exception, match="make build"):
+        Sources().text("wit/missing.wit")
+
+
+def test_a_wit_that_is_not_understood_fails() -> None:
+    text = Sources().text("wit/memdir.wit")
+    for change in ["record scope {}\n  flags x { a }", "/* a */", "type a = b;"]:
+        with pytest.raises(ValueError, match="WIT"):
+            from_wit.read(text.replace("interface rules {", "interface rules {\n" + change))

@@ -1,0 +1,117 @@
+"""A host in Python, as small as one can be: what a scan, a read and a prompt ask for.
+
+It shows what an embedder has to write. It is no model for hostile stores: the real hosts open
+files so that a FIFO or a link that appears meanwhile does no harm.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from component import Variant
+
+CODES = {
+    errno.ENOENT: "not-found",
+    errno.EEXIST: "exists",
+    errno.EACCES: "permission",
+    errno.EPERM: "permission",
+    errno.ENOTDIR: "not-a-directory",
+    errno.EISDIR: "is-a-directory",
+    errno.ELOOP: "loop",
+    errno.ENAMETOOLONG: "name-too-long",
+}
+
+
+class Host:
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.printed = {"stdout": "", "stderr": ""}
+        self.seen: list[str] = []
+
+    def __call__(self, effect: Variant) -> Variant | None:
+        """The outcome of one effect; none for `emit`."""
+        self.seen.append(effect.tag)
+        method = getattr(self, effect.tag.replace("-", "_"), None)
+        if method is None:
+            return failed("unsupported", f"this host cannot {effect.tag}")
+        try:
+            return method(**effect.payload) if effect.payload else method()
+        except OSError as error:
+            return failed(CODES.get(error.errno or 0, "other"), str(error))
+
+    def host_info(self) -> Variant:
+        return Variant("host-info", {"hostId": "test", "pid": os.getpid(), "platform": "posix"})
+
+    def list(self, path: str) -> Variant:
+        entries = []
+        with os.scandir(os.fsencode(path)) as found:
+            for entry in found:
+                name = entry.name.decode("utf-8", errors="replace")
+                valid = name.encode() == entry.name
+                status = about(entry.stat(follow_symlinks=False))
+                entries.append({"name": name, "invalidName": not valid, "stat": status})
+        return Variant("listing", {"entries": entries, "incomplete": False})
+
+    def stat(self, path: str) -> Variant:
+        return Variant("stat", about(Path(path).stat()))
+
+    def lstat(self, path: str) -> Variant:
+        return Variant("stat", about(os.lstat(path)))
+
+    def real_path(self, path: str) -> Variant:
+        return Variant("text", {"text": os.path.realpath(path, strict=True)})
+
+    def read(self, path: str, offset: int, length: int) -> Variant:
+        return Variant("content", {"content": content(path, offset, length)})
+
+    def read_many(self, paths: list[str], length: int) -> Variant:
+        heads = []
+        for path in paths:
+            try:
+                heads.append(Variant("content", {"content": content(path, 0, length)}))
+            except OSError as error:
+                heads.append(failed(CODES.get(error.errno or 0, "other"), str(error)))
+        return Variant("heads", {"heads": heads})
+
+    def make_dir(self, path: str, mode: int) -> Variant:
+        Path(path).mkdir(mode, parents=True, exist_ok=True)
+        return Variant("done")
+
+    def print(self, stream: str, text: str) -> Variant:
+        self.printed[stream] += text
+        return Variant("done")
+
+    def emit(self, event: dict[str, Any]) -> None:
+        self.events.append(event)
+
+
+def failed(code: str, message: str) -> Variant:
+    return Variant("failed", {"code": code, "message": message})
+
+
+def content(path: str, offset: int, length: int) -> Variant:
+    with Path(path).open("rb") as file:
+        file.seek(offset)
+        data = file.read(length)
+    try:
+        # Text crosses into the component much faster than bytes.
+        return Variant("text", {"text": data.decode()})
+    except UnicodeDecodeError:
+        return Variant("bytes", {"bytes": data})
+
+
+def about(status: os.stat_result) -> dict[str, Any]:
+    kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
+    return {
+        "kind": kinds.get(stat.S_IFMT(status.st_mode), "other"),
+        "size": status.st_size,
+        "mtimeMs": status.st_mtime_ns // 1_000_000,
+        "mtimeNs": status.st_mtime_ns % 1_000_000,
+        "ctimeMs": status.st_ctime_ns // 1_000_000,
+        "inode": status.st_ino,
+        "mode": stat.S_IMODE(status.st_mode),
+    }

@@ -1,0 +1,77 @@
+"""Every vector through memdir-core.wasm."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from component import Component, MemdirError
+
+VECTORS = Path(__file__).resolve().parents[1] / "vectors"
+FILES = sorted(path for path in VECTORS.glob("*.json") if path.name != "schema.json")
+
+# The arguments of each rule, by their keys in `input`. A vector file of a rule that is not here
+# fails.
+ARGUMENTS = {
+    "truncate_index": ["text"],
+    "parse_frontmatter": ["text"],
+    "format_manifest": ["memories"],
+    "project_slug": ["path"],
+    "validate_memory_path": ["path", "platform", "home"],
+    "team_delta": ["local", "server"],
+    "batch_entries": ["entries", "maxBytes"],
+}
+
+
+def expand(value: Any) -> Any:
+    """Writes out `{"repeat": [[text, count], ...]}`."""
+    if isinstance(value, list):
+        return [expand(item) for item in value]
+    if isinstance(value, dict):
+        if set(value) == {"repeat"}:
+            return "".join(text * count for text, count in value["repeat"])
+        return {key: expand(item) for key, item in value.items()}
+    return value
+
+
+def fits(actual: Any, expected: Any) -> bool:
+    """Whether all that is expected is there."""
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return all(key in actual and fits(actual[key], value) for key, value in expected.items())
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(actual) == len(expected) and all(map(fits, actual, expected))
+    return type(actual) is type(expected) and actual == expected
+
+
+def cases() -> list[Any]:
+    found = []
+    for path in FILES:
+        document = json.loads(path.read_text("utf-8"))
+        assert document["rule"] == path.stem, f"{path.name} is about another rule"
+        for case in document["cases"]:
+            found.append(pytest.param(path.stem, case, id=f"{path.stem}: {case['name']}"))
+    return found
+
+
+@pytest.mark.parametrize(("rule", "case"), cases())
+def test_vector(component: Component, rule: str, case: dict[str, Any]) -> None:
+    assert set(case) <= {"name", "input", "ok", "err", "partial"}
+    arguments = ARGUMENTS[rule]
+    assert set(case["input"]) == set(arguments)
+    given = [expand(case["input"][key]) for key in arguments]
+    name = rule.replace("_", "-")
+    if "err" in case:
+        with pytest.raises(MemdirError) as failed:
+            component.rule(name, *given)
+        assert failed.value.code == case["err"]
+        return
+    actual, expected = component.rule(name, *given), expand(case["ok"])
+    if case.get("partial"):
+        assert fits(actual, expected), f"{actual!r} does not fit {expected!r}"
+    else:
+        assert actual == expected
+
+
+def test_there_are_vectors() -> None:
+    assert sorted(ARGUMENTS) == [path.stem for path in FILES]
+    assert len(cases()) >= 200
