@@ -103,9 +103,12 @@ export function* readMany({ paths, length }: Effects["read-many"]): Task<Outcome
   const heads: Head[] = [];
   // One piece of memory for all: many small ones take longer than the reading.
   const buffer = Buffer.allocUnsafe(paths.length * length);
+  let end = 0;
   for (const path of paths) {
-    const start = heads.length * length;
-    heads.push(readHead(path, buffer.subarray(start, start + length)));
+    const head = readHead(path, buffer.subarray(end, end + length));
+    // One head behind the other, so that they can be handed over in one piece.
+    end += "content" in head ? head.content.length : 0;
+    heads.push(head);
     yield;
   }
   return { heads };

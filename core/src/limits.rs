@@ -15,6 +15,8 @@ pub const SCAN_MAX_MEMORIES: usize = 200;
 pub const FRONTMATTER_MAX_LINES: usize = 30;
 /// Bytes within which a frontmatter block must close; no source, bounds one-line blocks.
 pub const FRONTMATTER_MAX_BYTES: usize = 65_536;
+/// Aliases in a frontmatter block; no source: beyond it the block is a bomb or an accident.
+pub const FRONTMATTER_MAX_ALIASES: usize = 32;
 /// Bytes of a memory read first; enough for nearly every frontmatter block.
 pub const HEAD_BYTES: usize = 4_096;
 /// Files in one `read-many` effect (design, "Effects").

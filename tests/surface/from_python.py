@@ -25,10 +25,9 @@ def read(core: str, rules: str, types: str, memdir: str, errors: str) -> Surface
     for each in ast.parse(types).body:
         if isinstance(each, ast.ClassDef):
             records[named(each.name)] = fields(each)
-        elif isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+        elif isinstance(each, ast.Assign) and isinstance(each.value, ast.Subscript):
             # A closed list of texts.
-            literal = ast.literal_eval(each.value.slice)  # type: ignore[union-attr]
-            enums[named(each.target.id)] = list(literal)
+            enums[named(ast.unparse(each.targets[0]))] = list(ast.literal_eval(each.value.slice))
     records["error"] = {**fields(class_of(errors, "MemdirError")), "message": "string"}
     return Surface(
         rules=functions,

@@ -30,11 +30,8 @@ pub fn core(layout: &Layout) -> Result<()> {
             .into());
         }
         if exports.is_empty() {
-            return Err(
-                "memdir-core.wasm exports nothing: the section that describes its \
-                        interfaces was lost on the way, perhaps in wasm-opt"
-                    .into(),
-            );
+            let lost = "the section that describes its interfaces was lost, perhaps in wasm-opt";
+            return Err(format!("memdir-core.wasm exports nothing: {lost}").into());
         }
         write(&target, &component)
     })
@@ -49,17 +46,13 @@ pub fn command(layout: &Layout) -> Result<()> {
         let built = wasm::build(layout, "memdir-command", wasm::WASI, features)?;
         let command = layout::read(&built.join("memdir.wasm"))?;
         let Ports { imports, .. } = ports(&command)?;
-        if imports
+        let has_http = imports
             .iter()
-            .any(|import| import.starts_with("wasi:http/"))
-            != wants_http
-        {
-            let rule = if wants_http {
-                "must import wasi:http"
-            } else {
-                "must not import wasi:http"
-            };
-            return Err(format!("{name} {rule}; its imports: {}", imports.join(", ")).into());
+            .any(|import| import.starts_with("wasi:http/"));
+        if has_http != wants_http {
+            let rule = if wants_http { "must" } else { "must not" };
+            let list = imports.join(", ");
+            return Err(format!("{name} {rule} import wasi:http; its imports: {list}").into());
         }
         write(&layout.folder("dist")?.join(name), &command)?;
     }

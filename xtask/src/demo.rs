@@ -114,13 +114,13 @@ fn python(layout: &Layout) -> Result<Way> {
 /// The WASI command, under the wasmtime wheel.
 fn wasi(layout: &Layout) -> Way {
     let python = layout.path(".venv/bin/python");
-    let files = [
-        layout.path("demo/run_wasi.py"),
-        layout.path("dist/memdir.wasm"),
-    ];
+    let runner = layout.path("demo/run_wasi.py");
+    let component = layout.path("dist/memdir.wasm");
     let program = move |store: &Path| {
         let mut command = Command::new(&python);
-        command.args(&files).arg(store);
+        // Reading needs no right to write, and one of the stores is the reader's own.
+        command.arg(&runner).arg("--read-only").arg(&component);
+        command.arg(store);
         command
     };
     Way {

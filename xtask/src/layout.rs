@@ -54,7 +54,7 @@ impl Layout {
     /// anew: the Python to build against, and what a module says of this machine.
     fn pin(&self, command: &mut Command) {
         command.env("PYO3_PYTHON", self.path(".venv/bin/python"));
-        wasm::without_machine_paths(self, command);
+        wasm::set_rustflags(self, command);
     }
 
     /// The cargo that started this tool.
@@ -95,23 +95,33 @@ impl Layout {
     }
 }
 
-/// The one file of `dist/` that belongs to this version and has this ending.
+/// The one package in `dist/` that has this ending.
 pub fn packed(layout: &Layout, ending: &str) -> Result<PathBuf> {
-    let prefix = format!("memdir-{}", memdir_core::VERSION);
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(layout.folder("dist")?)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.starts_with(&prefix) && name.ends_with(ending) {
-            found.push(layout.path("dist").join(name));
-        }
-    }
+    let mut found = every_packed(layout, &[ending])?;
     match (found.pop(), found.is_empty()) {
         (Some(path), true) => Ok(path),
-        (None, _) => Err(format!("dist/ has no {prefix}*{ending}: run `make build`").into()),
-        (Some(_), false) => {
-            Err(format!("dist/ has more than one {prefix}*{ending}: run `make clean`").into())
+        _ => Err(format!("dist/ must have one memdir-*{ending}: run `make build`").into()),
+    }
+}
+
+/// Removes what an earlier version left.
+pub fn remove_packed(layout: &Layout, endings: &[&str]) -> Result<()> {
+    for path in every_packed(layout, endings)? {
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+fn every_packed(layout: &Layout, endings: &[&str]) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(layout.folder("dist")?)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("memdir-") && endings.iter().any(|ending| name.ends_with(ending)) {
+            found.push(path);
         }
     }
+    Ok(found)
 }
 
 /// Reads a file; the message names it.

@@ -142,7 +142,7 @@ fn py(layout: &Layout) -> Result<Vec<Suite>> {
         ),
         (
             "compare the stubs with the wheel",
-            package("stubtest", &["memdir"])?,
+            package("stubtest", &["memdir._core"])?,
         ),
         (
             "test the Python package",

@@ -59,18 +59,20 @@ pub fn optimise(layout: &Layout, name: &str, input: &Path) -> Result<Vec<u8>> {
     layout::read(&output)
 }
 
-/// Keeps the folders of this machine out of the modules that a program compiles, so that every
-/// machine builds the same. An environment variable, because tests call cargo as well.
-pub fn without_machine_paths(layout: &Layout, command: &mut Command) {
+/// What rustc is told for wasm: the short form of SHA-256 (team entries are small), and nothing of
+/// the folders of this machine, so that every machine builds the same. An environment variable,
+/// because tests call cargo as well.
+pub fn set_rustflags(layout: &Layout, command: &mut Command) {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from).or(home);
-    let flags: Vec<String> = [(Some(layout.root.clone()), "memdir"), (cargo, "cargo")]
+    let compact = "--cfg=sha2_backend_soft=\"compact\"".to_owned();
+    let remapped = [(Some(layout.root.clone()), "memdir"), (cargo, "cargo")]
         .into_iter()
         .filter_map(|(folder, name)| Some((folder?.to_str()?.to_owned(), name)))
         // The variable is split at blanks.
         .filter(|(folder, _)| !folder.contains(char::is_whitespace))
-        .map(|(folder, name)| format!("--remap-path-prefix={folder}={name}"))
-        .collect();
+        .map(|(folder, name)| format!("--remap-path-prefix={folder}={name}"));
+    let flags: Vec<String> = std::iter::once(compact).chain(remapped).collect();
     for target in [BARE, WASI] {
         let target = target.replace('-', "_").to_uppercase();
         command.env(format!("CARGO_TARGET_{target}_RUSTFLAGS"), flags.join(" "));

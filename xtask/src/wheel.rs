@@ -10,13 +10,7 @@ use crate::{setup, stamp};
 pub fn package(layout: &Layout) -> Result<()> {
     setup::python(layout)?;
     let dist = layout.folder("dist")?;
-    for entry in std::fs::read_dir(&dist)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with("memdir-") && (name.ends_with(".whl") || name.ends_with(".tar.gz")) {
-            std::fs::remove_file(&path)?;
-        }
-    }
+    layout::remove_packed(layout, &[".whl", ".tar.gz"])?;
     layout.licences("bindings-py")?;
     let maturin = |verb: &[&str]| -> Result<Command> {
         let mut maturin = layout.venv_tool("maturin", "bindings-py")?;

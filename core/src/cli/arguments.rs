@@ -3,6 +3,7 @@
 use lexopt::{Arg, Parser};
 
 use crate::error::{Error, ErrorCode};
+use crate::text::quoted;
 
 /// One understood command line.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             ("scan" | "prompt" | "show" | "help", _) => {
                 return Err(usage(&format!("{name} was given too many arguments")));
             }
-            _ => return Err(usage(&format!("there is no command {name:?}"))),
+            _ => return Err(usage(&format!("there is no command {}", quoted(name)))),
         },
     };
     Ok(Invocation {

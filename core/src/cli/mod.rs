@@ -5,12 +5,11 @@ mod arguments;
 mod help;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use self::arguments::{Command, Invocation};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Flow, Host, Stream};
-use crate::memory::format_manifest;
+use crate::memory::{MemoryHeader, format_manifest};
 use crate::report::ReportEntry;
 use crate::store::{OpenOptions, PromptOptions, Store};
 use crate::text;
@@ -113,7 +112,11 @@ async fn scan(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
     if json {
         return print_json(
             host,
-            &json!({ "directory": directory, "memories": scan.memories, "report": scan.report }),
+            &ScanJson {
+                directory: &directory,
+                memories: &scan.memories,
+                report: &scan.report,
+            },
         )
         .await;
     }
@@ -133,7 +136,13 @@ async fn scan(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
 async fn prompt(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
     let prompt = store.prompt_in(host, PromptOptions::default()).await?;
     if json {
-        return print_json(host, &json!({ "prompt": prompt })).await;
+        return print_json(
+            host,
+            &PromptJson {
+                prompt: prompt.as_deref(),
+            },
+        )
+        .await;
     }
     print(
         host,
@@ -145,7 +154,7 @@ async fn prompt(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
 async fn show(host: &Host, store: &Store, path: String, json: bool) -> Result<(), Error> {
     let file = store.read_in(host, &path).await?;
     if json {
-        return print_json(host, &json!(file)).await;
+        return print_json(host, &file).await;
     }
     print(host, file.content).await
 }
@@ -173,8 +182,28 @@ async fn report(host: &Host, report: &[ReportEntry]) -> Result<(), Error> {
     }
 }
 
-async fn print_json(host: &Host, value: &serde_json::Value) -> Result<(), Error> {
-    print(host, format!("{value}\n")).await
+/// What `scan --json` prints.
+#[derive(Serialize)]
+struct ScanJson<'a> {
+    directory: &'a str,
+    memories: &'a [MemoryHeader],
+    report: &'a [ReportEntry],
+}
+
+/// What `prompt --json` prints.
+#[derive(Serialize)]
+struct PromptJson<'a> {
+    prompt: Option<&'a str>,
+}
+
+async fn print_json(host: &Host, value: &impl Serialize) -> Result<(), Error> {
+    let json = serde_json::to_string(value).map_err(|error| {
+        Error::new(
+            ErrorCode::Internal,
+            format!("the result is no JSON: {error}"),
+        )
+    })?;
+    print(host, json + "\n").await
 }
 
 async fn print(host: &Host, text: String) -> Result<(), Error> {

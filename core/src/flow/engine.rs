@@ -54,7 +54,7 @@ impl Shared {
             };
             if outcome.kind().is_some_and(|kind| kind != expected) {
                 return Err(format!(
-                    "effect {id} wants {expected:?}, not {:?}",
+                    "effect {id} wants the outcome {expected:?}, not {:?}",
                     outcome.kind()
                 ));
             }

@@ -335,7 +335,7 @@ macro_rules! unwrap_outcome {
             fn into_failure(self) -> Failure {
                 match self {
                     Outcome::Failed(failure) => failure,
-                    other => Failure::new(FailureCode::Other, format!("unexpected outcome {other:?}")),
+                    _ => Failure::new(FailureCode::Other, "the host answered with another kind of outcome"),
                 }
             }
         }

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use super::yaml::{Fields, Value};
+use crate::text::lines_with_ends;
 
 /// The fields of a block that is plainly flat, or nothing.
 pub(super) fn parse(block: &str) -> Option<Fields<'_>> {
@@ -12,7 +13,8 @@ pub(super) fn parse(block: &str) -> Option<Fields<'_>> {
     let mut seen: Vec<(bool, &str)> = Vec::new();
     // The indentation of the nested map: none outside it, Some(0) before its first line.
     let mut nested: Option<usize> = None;
-    for line in block.split('\n') {
+    for line in lines_with_ends(block) {
+        let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
         if line.is_empty() {
             continue;
@@ -67,23 +69,29 @@ fn is_key(key: &str) -> bool {
 /// A plain scalar that no indicator, comment or further line can change.
 fn plain(value: &str) -> Option<&str> {
     let safe = value.starts_with(char::is_alphanumeric)
-        && !value.contains(": ")
+        && is_printable(value)
         && !value.ends_with(':')
-        && !value.contains(" #")
-        && value.chars().all(is_printable);
+        && !value
+            .as_bytes()
+            .windows(2)
+            .any(|pair| matches!(pair, b": " | b" #"));
     safe.then_some(value)
 }
 
 /// What follows an opening double quote, without escapes.
 fn quoted(rest: &str) -> Option<&str> {
     let value = rest.strip_suffix('"')?;
-    (!value.contains(['"', '\\']) && value.chars().all(is_printable)).then_some(value)
+    (!value.bytes().any(|byte| matches!(byte, b'"' | b'\\')) && is_printable(value))
+        .then_some(value)
 }
 
-/// Characters that YAML neither folds nor refuses.
-fn is_printable(c: char) -> bool {
-    matches!(c, ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
-        && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}')
+/// Whether every character is one that YAML neither folds nor refuses.
+fn is_printable(value: &str) -> bool {
+    value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        || value.chars().all(|c| {
+            matches!(c, ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+                && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}')
+        })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::time::parse_iso;
 use super::yaml::{self, Fields, Unreadable, Value, is_null};
 use crate::limits::{FRONTMATTER_MAX_BYTES, FRONTMATTER_MAX_LINES};
 use crate::report::ReportCode;
-use crate::text::trim;
+use crate::text::{lines_with_ends, trim};
 
 /// What the frontmatter of a memory says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -137,7 +137,7 @@ fn find_block(text: &str) -> Block<'_> {
     } else {
         0
     };
-    let mut lines = text.get(start..).unwrap_or_default().split_inclusive('\n');
+    let mut lines = lines_with_ends(text.get(start..).unwrap_or_default());
     let opening = lines.next().unwrap_or_default();
     if !opening.ends_with('\n') || !is_fence(opening, &["---"]) {
         return Block::None;

@@ -1,9 +1,11 @@
 //! Reads the keys that memdir knows out of a YAML block. The one place that knows the YAML crate.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
-use saphyr::{ScalarStyle, ScanError, Yaml, YamlLoader};
-use saphyr_parser::Parser;
+use saphyr_parser::{Event, Parser, ScalarStyle};
+
+use crate::limits::FRONTMATTER_MAX_ALIASES;
 
 /// A value as written, before any meaning is given to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,81 +59,157 @@ pub(super) enum Unreadable {
 
 /// Reads a whole block. Scalars keep their source text: `1.10` stays `1.10`.
 pub(super) fn parse(block: &str) -> Result<Fields<'_>, Unreadable> {
-    let documents = load(block).map_err(|error| Unreadable::Invalid {
-        line: error.marker().line(),
-        message: error.info().to_owned(),
-    })?;
-    let mut documents = documents.into_iter();
-    let map = match (documents.next(), documents.next()) {
-        (None, _) => return Ok(Fields::default()),
-        (Some(Yaml::Mapping(map)), None) => map,
-        (Some(Yaml::Representation(text, ScalarStyle::Plain, None)), None) if is_null(&text) => {
-            return Ok(Fields::default());
-        }
-        (Some(_), None) => return Err(Unreadable::NotAMap),
-        (Some(_), Some(_)) => {
-            return Err(invalid("a second YAML document begins inside the block"));
-        }
-    };
-    let mut fields = Fields::default();
-    for (key, value) in map {
-        let Some(key) = key_text(&key) else { continue };
-        match value {
-            Yaml::Mapping(nested) if key == "metadata" => {
-                for (key, value) in nested {
-                    if let Some(key) = key_text(&key) {
-                        fill(&mut fields, true, key, value)?;
-                    }
+    let mut reader = Reader::default();
+    for event in Parser::new_from_str(block) {
+        let (event, span) = event.map_err(|error| Unreadable::Invalid {
+            line: error.marker().line(),
+            message: error.info().to_owned(),
+        })?;
+        reader.take(event).map_err(|message| Unreadable::Invalid {
+            line: span.start.line(),
+            message: message.to_owned(),
+        })?;
+    }
+    match reader.root {
+        None | Some(Root::Map) => Ok(reader.fields),
+        Some(Root::Other) => Err(Unreadable::NotAMap),
+    }
+}
+
+/// Follows the parser's events and keeps only what is asked for, so that nothing is ever unfolded:
+/// an alias costs one look-up however much it stands for.
+#[derive(Default)]
+struct Reader<'a> {
+    fields: Fields<'a>,
+    root: Option<Root>,
+    documents: usize,
+    aliases: usize,
+    /// Scalars with an anchor, for the aliases that name them.
+    anchors: BTreeMap<usize, Value<'a>>,
+    /// The collections that are open, outermost first.
+    open: Vec<Open>,
+}
+
+enum Root {
+    /// A map, or nothing at all.
+    Map,
+    Other,
+}
+
+enum Open {
+    List,
+    Map {
+        role: Role,
+        keys: BTreeSet<String>,
+        key: Key,
+    },
+}
+
+/// Which map it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Top,
+    Metadata,
+    Other,
+}
+
+/// Where a map stands.
+#[derive(Default)]
+enum Key {
+    #[default]
+    Awaited,
+    /// The value of this key comes next.
+    Scalar(String),
+    /// The value of a key that is no scalar comes next.
+    Collection,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, event: Event<'a>) -> Result<(), &'static str> {
+        match event {
+            Event::DocumentStart(_) => {
+                self.documents = self.documents.saturating_add(1);
+                if self.documents > 1 {
+                    return Err("a second YAML document begins inside the block");
                 }
             }
-            value => fill(&mut fields, false, key, value)?,
+            Event::Scalar(text, style, anchor, tag) => {
+                let value = match (style, tag) {
+                    (ScalarStyle::Plain, None) => Value::Plain(text),
+                    _ => Value::Quoted(text),
+                };
+                if anchor > 0 {
+                    self.anchors.insert(anchor, value.clone());
+                }
+                self.node(value)?;
+            }
+            Event::Alias(anchor) => {
+                self.aliases = self.aliases.saturating_add(1);
+                if self.aliases > FRONTMATTER_MAX_ALIASES {
+                    return Err("there are too many aliases");
+                }
+                let value = self
+                    .anchors
+                    .get(&anchor)
+                    .cloned()
+                    .unwrap_or(Value::Collection);
+                self.node(value)?;
+            }
+            Event::SequenceStart(..) => self.open.push(Open::List),
+            Event::MappingStart(..) => {
+                let role = match self.open.last() {
+                    None => {
+                        self.root = Some(Root::Map);
+                        Role::Top
+                    }
+                    Some(Open::Map {
+                        role: Role::Top,
+                        key: Key::Scalar(key),
+                        ..
+                    }) if key == "metadata" => Role::Metadata,
+                    _ => Role::Other,
+                };
+                self.open.push(Open::Map {
+                    role,
+                    keys: BTreeSet::new(),
+                    key: Key::Awaited,
+                });
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                self.open.pop();
+                self.node(Value::Collection)?;
+            }
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
         }
+        Ok(())
     }
-    Ok(fields)
-}
 
-fn load(block: &str) -> Result<Vec<Yaml<'_>>, ScanError> {
-    let mut loader = YamlLoader::default();
-    loader.early_parse(false);
-    Parser::new_from_str(block).load(&mut loader, true)?;
-    match loader.error() {
-        Some(error) => Err(error.clone()),
-        None => Ok(loader.into_documents()),
-    }
-}
-
-fn key_text<'a>(key: &'a Yaml<'_>) -> Option<&'a str> {
-    match key {
-        Yaml::Representation(text, ..) => Some(text),
-        _ => None,
-    }
-}
-
-fn fill<'a>(
-    fields: &mut Fields<'a>,
-    nested: bool,
-    key: &str,
-    value: Yaml<'a>,
-) -> Result<(), Unreadable> {
-    let Some(slot) = fields.slot(nested, key) else {
-        return Ok(());
-    };
-    // The loader tells `name` and `"name"` apart; for us they are one key.
-    if slot.is_some() {
-        return Err(invalid("a key stands twice"));
-    }
-    *slot = Some(match value {
-        Yaml::Representation(text, ScalarStyle::Plain, None) => Value::Plain(text),
-        Yaml::Representation(text, ..) => Value::Quoted(text),
-        _ => Value::Collection,
-    });
-    Ok(())
-}
-
-fn invalid(message: &str) -> Unreadable {
-    Unreadable::Invalid {
-        line: 1,
-        message: message.to_owned(),
+    /// A node is complete: it is a key or a value of the innermost open map, an item, or the root.
+    fn node(&mut self, value: Value<'a>) -> Result<(), &'static str> {
+        match self.open.last_mut() {
+            None => {
+                let nothing = matches!(&value, Value::Plain(text) if is_null(text));
+                self.root
+                    .get_or_insert(if nothing { Root::Map } else { Root::Other });
+            }
+            Some(Open::List) => {}
+            Some(Open::Map { role, keys, key }) => match (std::mem::take(key), value) {
+                (Key::Awaited, Value::Plain(text) | Value::Quoted(text)) => {
+                    if !keys.insert(text.clone().into_owned()) {
+                        return Err("a key stands twice in one map");
+                    }
+                    *key = Key::Scalar(text.into_owned());
+                }
+                (Key::Awaited, Value::Collection) => *key = Key::Collection,
+                (Key::Scalar(name), value) if *role != Role::Other => {
+                    if let Some(slot) = self.fields.slot(*role == Role::Metadata, &name) {
+                        *slot = Some(value);
+                    }
+                }
+                (Key::Scalar(_) | Key::Collection, _) => {}
+            },
+        }
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use super::Platform;
 use crate::error::{Error, ErrorCode};
 use crate::limits::MEMORY_PATH_MIN_UNITS;
+use crate::text::quoted;
 
 /// The directory in its canonical form: absolute, normalised, NFC, with one trailing separator.
 ///
@@ -21,7 +22,8 @@ pub fn validate_memory_path(
     platform: Platform,
     home: Option<&str>,
 ) -> Result<String, Error> {
-    let refuse = |code, what: &str| Err(Error::new(code, format!("{:?} {what}", path)).at(path));
+    let refuse =
+        |code, what: &str| Err(Error::new(code, format!("{} {what}", quoted(path))).at(path));
     if path.trim().is_empty() {
         return refuse(
             ErrorCode::PathEmpty,

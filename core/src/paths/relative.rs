@@ -3,6 +3,7 @@
 use super::Platform;
 use crate::error::{Error, ErrorCode};
 use crate::limits::{OWN_FOLDER, TEMPORARY_ENDING};
+use crate::text::quoted;
 
 /// Accepts a path relative to the store, with `/` between its parts, that stays inside it and
 /// outside memdir's own files.
@@ -10,6 +11,7 @@ use crate::limits::{OWN_FOLDER, TEMPORARY_ENDING};
 /// # Errors
 /// `path-outside-store`, `path-nul`, `path-empty`.
 pub fn check_relative(path: &str, platform: Platform) -> Result<(), Error> {
+    let shown = quoted(path);
     if path.is_empty() {
         return Err(Error::new(
             ErrorCode::PathEmpty,
@@ -19,7 +21,7 @@ pub fn check_relative(path: &str, platform: Platform) -> Result<(), Error> {
     if path.contains('\0') {
         return Err(Error::new(
             ErrorCode::PathNul,
-            format!("{path:?} holds a NUL character; give a plain path"),
+            format!("{shown} holds a NUL character; give a plain path"),
         )
         .at(path));
     }
@@ -30,10 +32,10 @@ pub fn check_relative(path: &str, platform: Platform) -> Result<(), Error> {
         return Ok(());
     }
     let message = if own {
-        format!("{path:?} is one of memdir's own files, not a memory")
+        format!("{shown} is one of memdir's own files, not a memory")
     } else {
         format!(
-            "{path:?} is not a path inside the store; give one relative to it, with forward slashes"
+            "{shown} is not a path inside the store; give one relative to it, with forward slashes"
         )
     };
     Err(Error::new(ErrorCode::PathOutsideStore, message).at(path))

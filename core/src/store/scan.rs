@@ -51,7 +51,7 @@ pub(super) async fn scan(place: &Place, host: &Host) -> Result<Scan, Error> {
         ..
     } = found;
 
-    candidates.sort_by(|a, b| {
+    candidates.sort_unstable_by(|a, b| {
         (b.stat.mtime_ms, b.stat.mtime_ns)
             .cmp(&(a.stat.mtime_ms, a.stat.mtime_ns))
             .then_with(|| a.path.cmp(&b.path))
@@ -66,7 +66,8 @@ pub(super) async fn scan(place: &Place, host: &Host) -> Result<Scan, Error> {
         ));
     }
     let memories = read_headers(host, candidates, &mut report).await?;
-    report.sort_by(|a, b| (&a.path, a.code).cmp(&(&b.path, b.code)));
+    report
+        .sort_unstable_by(|a, b| (&a.path, a.code, &a.message).cmp(&(&b.path, b.code, &b.message)));
     Ok(Scan { memories, report })
 }
 

@@ -25,7 +25,9 @@ pub fn batch_entries(
                 size = grown;
             }
             _ => {
-                batches.push(BTreeMap::from([(key, content)]));
+                let mut batch = BTreeMap::new();
+                batch.insert(key, content);
+                batches.push(batch);
                 size = ENVELOPE.saturating_add(entry);
             }
         }

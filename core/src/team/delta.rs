@@ -21,15 +21,13 @@ pub fn checksum(content: &str) -> String {
 /// A key that only the server has is never in the delta: deletions do not propagate.
 #[must_use]
 pub fn team_delta(
-    local: BTreeMap<String, String>,
+    mut local: BTreeMap<String, String>,
     server: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
+    local.retain(|key, content| {
+        server
+            .get(key)
+            .is_none_or(|known| *known != checksum(content))
+    });
     local
-        .into_iter()
-        .filter(|(key, content)| {
-            server
-                .get(key)
-                .is_none_or(|known| *known != checksum(content))
-        })
-        .collect()
 }
