@@ -1,13 +1,13 @@
-// Times Node's ways of reading the heads of a store: prints [[name, median ms], ...].
+// Node's ways of reading the heads of a store.
 import { closeSync, fstatSync, openSync, readSync, readdirSync } from "node:fs";
 import { open, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import fastGlob from "fast-glob";
 import matter from "gray-matter";
+import { measure } from "./measure.mjs";
 import { Memdir } from "../bindings-js/dist/index.mjs";
 
 const folder = process.argv[2];
-const ROUNDS = 100;
 const head = Buffer.alloc(4096);
 
 function rawSync() {
@@ -43,13 +43,4 @@ const ways = [
   ["memdir in Node", async () => (await Memdir.open({ directory: folder })).scan()],
   ["gray-matter with fast-glob", grayMatter],
 ];
-const samples = ways.map(() => []);
-for (let round = -10; round < ROUNDS; round += 1) {
-  for (const [index, [, way]] of ways.entries()) {
-    const start = performance.now();
-    await way();
-    if (round >= 0) samples[index].push(performance.now() - start);
-  }
-}
-const median = (times) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
-console.log(JSON.stringify(ways.map(([name], index) => [name, median(samples[index])])));
+await measure(ways, 100);

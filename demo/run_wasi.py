@@ -1,12 +1,16 @@
-"""Runs a WASI command under the wasmtime wheel, as `wasmtime run --dir STORE COMMAND ARGS` would.
+"""Runs a WASI command under the wasmtime wheel, as `wasmtime run` would.
 
-usage: run_wasi.py [--http] [--read-only] COMMAND.wasm STORE ARGS...
+usage: run_wasi.py [--http] [--read-only] [--dir FOLDER]... [--env NAME[=VALUE]]...
+                   COMMAND.wasm ARGS...
 
-The store is the only folder that the command can see, under the path it has outside.
+The folders are all that the command can see, each under the path it has outside; the variables are
+all that it knows, without a value those of this process.
 """
 
+import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wasmtime import Config, Engine, ExitTrap, Store, WasiConfig
@@ -15,9 +19,10 @@ from wasmtime.component import Component, Linker
 
 def run(
     command: str,
-    store_folder: str,
     arguments: Sequence[str],
     *,
+    folders: Sequence[str],
+    env: Mapping[str, str],
     http: bool = False,
     read_only: bool = False,
 ) -> int:
@@ -35,8 +40,10 @@ def run(
     wasi.inherit_stdin()
     wasi.inherit_stdout()
     wasi.inherit_stderr()
-    folder = str(Path(store_folder).absolute())
-    wasi.preopen_dir(folder, folder, not read_only)
+    wasi.env = list(env.items())
+    for each in folders:
+        folder = str(Path(each).absolute())
+        wasi.preopen_dir(folder, folder, not read_only)
     store.set_wasi(wasi)
     if http:
         store.set_wasi_http()
@@ -56,11 +63,27 @@ def run(
 
 
 def main(words: list[str]) -> int:
-    flags = set()
-    while words and words[0] in {"--http", "--read-only"}:
-        flags.add(words.pop(0))
-    command, folder, *arguments = words
-    return run(command, folder, arguments, http="--http" in flags, read_only="--read-only" in flags)
+    parser = argparse.ArgumentParser(prog="run_wasi.py")
+    parser.add_argument("--http", action="store_true")
+    parser.add_argument("--read-only", action="store_true")
+    parser.add_argument("--dir", action="append", default=[], dest="folders")
+    parser.add_argument("--env", action="append", default=[])
+    parser.add_argument("command")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    given = parser.parse_args(words)
+    env = {}
+    for each in given.env:
+        name, has_value, value = each.partition("=")
+        if has_value or name in os.environ:
+            env[name] = value if has_value else os.environ[name]
+    return run(
+        given.command,
+        given.arguments,
+        folders=given.folders,
+        env=env,
+        http=given.http,
+        read_only=given.read_only,
+    )
 
 
 if __name__ == "__main__":

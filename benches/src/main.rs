@@ -1,13 +1,14 @@
-//! Times a scan of one generated store in every face, beside the raw floor and beside peers, and
+//! Times scans of generated stores in every face, beside the raw floor and beside peers, and
 //! prints the ratios. All figures of a table come from one run; nothing here is asserted.
 #![expect(clippy::print_stdout, reason = "the tables are the result")]
 
+mod memory;
 mod raw;
 mod samples;
 mod store;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use samples::{Samples, median_ms};
@@ -15,12 +16,15 @@ use samples::{Samples, median_ms};
 /// Name of one measured way and its median in milliseconds.
 type Row = (String, f64);
 
+/// Small enough for a project, and large enough that listing is what counts.
+const SIZES: [usize; 2] = [200, 10_000];
+
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .ok_or("the benches have no parent folder")?;
     let folder = std::env::temp_dir().join(format!("memdir-bench-{}", std::process::id()));
-    store::create(&folder)?;
+    std::fs::create_dir_all(&folder)?;
     let measured = measure(root, &folder);
     std::fs::remove_dir_all(&folder)?;
     measured
@@ -28,64 +32,142 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     println!(
-        "{} files of {} bytes, medians of one run\n",
-        store::FILES,
+        "Medians of one run; memories of {} bytes.\n",
         store::FILE_BYTES
     );
-    // The floor and our own code alternate, so that a drifting machine moves both alike.
-    let (mut floor, mut native) = (Samples::default(), Samples::default());
-    for _ in 0..samples::ROUNDS {
-        floor.time(|| raw::list_and_read_heads(folder))?;
-        native.time(|| store::scan(folder))?;
+    let mut folders = Vec::new();
+    for size in SIZES {
+        let folder = folder.join(size.to_string());
+        store::create(&folder, size)?;
+        folders.push((size, folder));
     }
-    let floor = floor.median_ms();
-    let rust = vec![
-        (
-            "raw Rust loop: list, open, read 4 KB, fstat, close".to_owned(),
-            floor,
-        ),
-        ("memdir in Rust".to_owned(), native.median_ms()),
-    ];
-    let python = face(
-        Command::new(root.join(".venv/bin/python"))
-            .arg(root.join("benches/scan.py"))
-            .arg(folder),
-    )?;
-    let node = face(
-        Command::new("node")
-            .arg(root.join("benches/scan.mjs"))
-            .arg(folder),
-    )?;
-
-    table(
-        "Native and Python, against the raw Rust loop",
-        floor,
-        rust.into_iter().chain(python),
-    );
-    let node_floor = median_ms(&node, "raw Node loop, synchronous")?;
-    table(
-        "Node, against its own raw synchronous loop",
-        node_floor,
-        node.into_iter(),
-    );
-
-    let start = face(
-        Command::new("node")
-            .arg(root.join("benches/open.mjs"))
-            .arg(folder),
-    )?;
-    let start_floor = median_ms(&start, "node, an empty program")?;
-    table(
-        "Opening a store in a new Node process",
-        start_floor,
-        start.into_iter(),
+    let [(_, small), _] = folders.as_slice() else {
+        return Err("there are two stores".into());
+    };
+    cold(root, small)?;
+    for (size, folder) in &folders {
+        warm(root, *size, folder)?;
+    }
+    open(root, &folder.join("project"), small)?;
+    let bytes = memory::of_headers(10_000)?;
+    println!(
+        "10,000 headers take {:.1} MB in the core.",
+        bytes as f64 / 1e6
     );
     let wasm = std::fs::metadata(root.join("bindings-js/wasm/memdir_bg.wasm"))?.len();
     println!("The npm package's wasm file has {wasm} bytes.");
     Ok(())
 }
 
-/// Runs a script that prints `{"name": milliseconds, ...}`, in its order.
+/// A first scan: every head is read.
+fn cold(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    // The floor and our own code alternate, so that a drifting machine moves both alike.
+    let (mut floor, mut native) = (Samples::default(), Samples::default());
+    for _ in 0..samples::ROUNDS {
+        floor.time(|| raw::list_and_read_heads(folder))?;
+        native.time(|| store::scan(&store::at(folder)?))?;
+    }
+    let floor = floor.median_ms();
+    let mut rows = vec![
+        (
+            "raw Rust loop: list, open, read 4 KB, fstat, close".to_owned(),
+            floor,
+        ),
+        ("memdir in Rust".to_owned(), native.median_ms()),
+    ];
+    rows.extend(python(root, "scan.py", folder)?);
+    table(
+        "First scan of 200 memories, native and Python",
+        floor,
+        &rows,
+    );
+    node_table(
+        root,
+        "scan.mjs",
+        folder,
+        "First scan of 200 memories in Node",
+    )
+}
+
+/// A second scan: nothing has changed, so nothing is read.
+fn warm(root: &Path, size: usize, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let (mut floor, mut native) = (Samples::default(), Samples::default());
+    let store = store::at(folder)?;
+    store::scan(&store)?;
+    for _ in 0..samples::ROUNDS / 3 {
+        floor.time(|| raw::list_and_stat(folder))?;
+        native.time(|| store::scan(&store))?;
+    }
+    let floor = floor.median_ms();
+    let rows = [
+        ("raw Rust loop: list, lstat".to_owned(), floor),
+        ("memdir in Rust".to_owned(), native.median_ms()),
+    ];
+    table(
+        &format!("Second scan of {size} unchanged memories, native"),
+        floor,
+        &rows,
+    );
+    node_table(
+        root,
+        "warm.mjs",
+        folder,
+        &format!("Second scan of {size} unchanged memories in Node"),
+    )
+}
+
+/// Finding the store of a project, with settings files and a git root; and in a new process.
+fn open(root: &Path, project: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let config = store::create_project(project)?;
+    let (mut floor, mut native) = (Samples::default(), Samples::default());
+    for _ in 0..samples::ROUNDS {
+        floor.time(|| raw::look_for_settings(project, &config))?;
+        native.time(|| store::open(project, &config))?;
+    }
+    let floor = floor.median_ms();
+    let rows = [
+        (
+            "raw Rust calls: .git, five settings files".to_owned(),
+            floor,
+        ),
+        ("memdir in Rust".to_owned(), native.median_ms()),
+    ];
+    table("Finding the store of a project, native", floor, &rows);
+    node_table(
+        root,
+        "find.mjs",
+        project,
+        "Finding the store of a project in Node",
+    )?;
+    node_table(
+        root,
+        "open.mjs",
+        folder,
+        "Opening a store in a new Node process",
+    )
+}
+
+fn python(root: &Path, script: &str, folder: &Path) -> Result<Vec<Row>, Box<dyn Error>> {
+    face(
+        Command::new(root.join(".venv/bin/python"))
+            .arg(root.join("benches").join(script))
+            .arg(folder),
+    )
+}
+
+/// Prints the rows of a Node script; its first is the floor.
+fn node_table(root: &Path, script: &str, folder: &Path, title: &str) -> Result<(), Box<dyn Error>> {
+    let rows = face(
+        Command::new("node")
+            .arg(root.join("benches").join(script))
+            .arg(folder),
+    )?;
+    let (first, _) = rows.first().ok_or("the script measured nothing")?;
+    table(title, median_ms(&rows, first)?, &rows);
+    Ok(())
+}
+
+/// Runs a script that prints `[[name, milliseconds], …]`.
 fn face(command: &mut Command) -> Result<Vec<Row>, Box<dyn Error>> {
     let output = command.output()?;
     if !output.status.success() {
@@ -95,14 +177,21 @@ fn face(command: &mut Command) -> Result<Vec<Row>, Box<dyn Error>> {
         )
         .into());
     }
-    let rows: Vec<Row> = serde_json::from_slice(&output.stdout)?;
-    Ok(rows)
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-fn table(title: &str, floor: f64, rows: impl Iterator<Item = Row>) {
+fn table(title: &str, floor: f64, rows: &[Row]) {
     println!("### {title}\n\n| | median | ratio |\n| --- | ---: | ---: |");
     for (name, ms) in rows {
         println!("| {name} | {ms:.2} ms | {:.2} |", ms / floor);
     }
     println!();
+}
+
+/// A path as text, which is how the core takes it.
+fn text(path: &Path) -> Result<String, Box<dyn Error>> {
+    let path: PathBuf = path.to_owned();
+    path.into_os_string()
+        .into_string()
+        .map_err(|_| "the temporary folder is not UTF-8".into())
 }

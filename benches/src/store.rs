@@ -1,43 +1,95 @@
-//! The generated store, and memdir's own scan of it.
+//! The generated stores, and memdir's own flows over them.
 
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use memdir_core::store::{OpenOptions, Scan, Store};
+use memdir_core::flow::Flow;
+use memdir_core::store::{OpenOptions, Opened, Scan, Store};
 
-/// Memories in the store.
-pub const FILES: usize = 200;
-/// Size of each.
+use crate::text;
+
+/// Size of each memory.
 pub const FILE_BYTES: usize = 3000;
+/// Memories that a scan returns at most.
+const SCANNED: usize = 200;
 
-/// Writes memories in the shape that agents write them today: flat keys and a nested type.
-pub fn create(folder: &Path) -> Result<(), Box<dyn Error>> {
+/// Writes memories in the shape that agents write them today: flat keys and a nested type. They
+/// are old enough that a scan may trust what it knows of them.
+pub fn create(folder: &Path, files: usize) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(folder)?;
     let types = ["user", "feedback", "project", "reference"];
-    for (number, kind) in (0..FILES).zip(types.into_iter().cycle()) {
-        let mut text = format!(
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    for (number, kind) in (0..files).zip(types.into_iter().cycle()) {
+        let mut memory = format!(
             "---\nname: {kind}-topic-{number}\ndescription: What to know about topic {number}, in one line of the usual length\n\
              metadata:\n  node_type: memory\n  type: {kind}\n  modified: 2026-03-15T10:30:00.000Z\n---\n\n"
         );
-        while text.len() < FILE_BYTES {
-            text.push_str("The rule is to run the whole suite before a change is proposed.\n");
+        while memory.len() < FILE_BYTES {
+            memory.push_str("The rule is to run the whole suite before a change is proposed.\n");
         }
-        text.truncate(FILE_BYTES);
-        std::fs::write(folder.join(format!("{kind}_topic_{number:03}.md")), text)?;
+        memory.truncate(FILE_BYTES);
+        let path = folder.join(format!("{kind}_topic_{number:05}.md"));
+        std::fs::write(&path, memory)?;
+        std::fs::File::options()
+            .write(true)
+            .open(&path)?
+            .set_modified(old)?;
     }
     Ok(())
 }
 
+/// A project with a git folder and three settings files; gives its config home.
+pub fn create_project(project: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let config = project.join("config");
+    for folder in [
+        project.join(".git"),
+        project.join(".claude"),
+        config.clone(),
+    ] {
+        std::fs::create_dir_all(folder)?;
+    }
+    let settings = "{\"autoMemoryEnabled\": true, \"permissions\": {\"allow\": [\"Bash(git:*)\"]}}";
+    for file in [
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        "config/settings.json",
+    ] {
+        std::fs::write(project.join(file), settings)?;
+    }
+    Ok(config)
+}
+
+/// The store in a folder, not yet opened.
+pub fn at(folder: &Path) -> Result<Store, Box<dyn Error>> {
+    Ok(Store::new(OpenOptions {
+        directory: Some(text(folder)?),
+        ..OpenOptions::default()
+    }))
+}
+
 /// One scan through the flow and the native host.
-pub fn scan(folder: &Path) -> Result<Scan, Box<dyn Error>> {
-    let directory = folder
-        .to_str()
-        .ok_or("the temporary folder is not UTF-8")?
-        .to_owned();
-    let mut flow = Store::new(OpenOptions { directory }).scan();
-    let scan = memdir_host::drive(&mut flow, |request| memdir_host::perform(&request.effect))?;
-    if scan.memories.len() != FILES || !scan.report.is_empty() {
-        return Err("the scan did not find the whole store".into());
+pub fn scan(store: &Store) -> Result<Scan, Box<dyn Error>> {
+    let scan = run(&mut store.scan())?;
+    if scan.memories.len() != SCANNED {
+        return Err("the scan did not find the store's memories".into());
     }
     Ok(scan)
+}
+
+/// Finds the store of a project.
+pub fn open(project: &Path, config: &Path) -> Result<Opened, Box<dyn Error>> {
+    let env = BTreeMap::from([("CLAUDE_CONFIG_DIR".to_owned(), text(config)?)]);
+    let options = OpenOptions {
+        cwd: Some(text(project)?),
+        env,
+        ..OpenOptions::default()
+    };
+    run(&mut Store::new(options).open())
+}
+
+fn run<T: Send + 'static>(flow: &mut Flow<T>) -> Result<T, Box<dyn Error>> {
+    Ok(memdir_host::drive(flow, |request| {
+        memdir_host::perform(&request.effect)
+    })?)
 }

@@ -1,7 +1,7 @@
 // Decides what may enter: the types of arguments, and that every text is well-formed. Everything
 // else about an argument is decided by the core.
 
-import { invalidArgument, invalidText } from "./errors.js";
+import { invalidArgument, invalidText, isMemdirError } from "./errors.js";
 
 /** A text. */
 export function text(value: unknown, name: string): string {
@@ -12,6 +12,11 @@ export function text(value: unknown, name: string): string {
     throw invalidText(name, loneSurrogate(value));
   }
   return value;
+}
+
+/** A text, or nothing. */
+export function optionalText(value: unknown, name: string): string | undefined {
+  return value === undefined || value === null ? undefined : text(value, name);
 }
 
 /** Named options, none of which is unknown; nothing at all counts as no options. */
@@ -48,10 +53,28 @@ export function optionalSignal(value: unknown): AbortSignal | undefined {
 
 /** True or false, or nothing. */
 export function optionalFlag(value: unknown, name: string): boolean | undefined {
-  if (value !== undefined && typeof value !== "boolean") {
+  return value === undefined ? undefined : flag(value, name);
+}
+
+/** True or false. */
+export function flag(value: unknown, name: string): boolean {
+  if (typeof value !== "boolean") {
     throw invalidArgument(`${name} must be true or false, not ${kind(value)}`);
   }
   return value;
+}
+
+/** A time in whole milliseconds. */
+export function time(value: unknown, name: string): number {
+  if (!Number.isSafeInteger(value)) {
+    throw invalidArgument(`${name} must be a whole number of milliseconds, not ${shown(value)}`);
+  }
+  return value as number;
+}
+
+/** A time in whole milliseconds, or nothing. */
+export function optionalTime(value: unknown, name: string): number | undefined {
+  return value === undefined || value === null ? undefined : time(value, name);
 }
 
 /** A whole number that fits 32 bits, or nothing. */
@@ -60,8 +83,7 @@ export function optionalCount(value: unknown, name: string): number | undefined 
     return undefined;
   }
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
-    const shown = typeof value === "number" ? String(value) : kind(value);
-    throw invalidArgument(`${name} must be a whole number from 0 to 4294967295, not ${shown}`);
+    throw invalidArgument(`${name} must be a whole number from 0 to 4294967295, not ${shown(value)}`);
   }
   return value;
 }
@@ -73,6 +95,39 @@ export function entries(value: unknown, name: string): Record<string, string> {
     text(content, `${name}[${JSON.stringify(key)}]`);
   }
   return value as Record<string, string>;
+}
+
+/** An environment; a variable that is undefined is not set. */
+export function environment(value: unknown, name: string): Record<string, string> {
+  const given = Object.entries(object(value, name)).filter(([, content]) => content !== undefined);
+  return entries(Object.fromEntries(given), name);
+}
+
+/** An object as JSON text, or nothing. */
+export function optionalJson(value: unknown, name: string): string | undefined {
+  if (value === undefined || value === null) {
+    return undefined;
+  }
+  const checked = (key: string, item: unknown) => {
+    text(key, `a key of ${name}`);
+    return typeof item === "string" ? text(item, `${name}.${key}`) : item;
+  };
+  try {
+    return JSON.stringify(object(value, name), checked);
+  } catch (error) {
+    if (isMemdirError(error)) {
+      throw error;
+    }
+    throw invalidArgument(`${name} must be what JSON can hold: ${String(error)}`);
+  }
+}
+
+/** A list of texts. */
+export function texts(value: unknown, name: string): string[] {
+  if (!Array.isArray(value)) {
+    throw invalidArgument(`${name} must be a list, not ${kind(value)}`);
+  }
+  return value.map((item, index) => text(item, `${name}[${index}]`));
 }
 
 /** A list of objects whose texts are well-formed; their shape is the core's to check. */
@@ -102,6 +157,11 @@ function kind(value: unknown): string {
     return String(value);
   }
   return Array.isArray(value) ? "a list" : typeof value;
+}
+
+/** A number itself, of everything else the kind. */
+function shown(value: unknown): string {
+  return typeof value === "number" ? String(value) : kind(value);
 }
 
 /** Where the first half of a pair stands, in UTF-16 units. */

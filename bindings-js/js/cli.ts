@@ -5,6 +5,7 @@ import { text } from "./check.js";
 import { call, core } from "./core.js";
 import { isMemdirError } from "./errors.js";
 import { drive } from "./host.js";
+import { environment, homeDirectory, workingDirectory } from "./surroundings.js";
 
 async function main(): Promise<number> {
   const stop = new AbortController();
@@ -14,17 +15,9 @@ async function main(): Promise<number> {
   }
   const args = process.argv.slice(2).map((argument, index) => text(argument, `argument ${index + 1}`));
   const instance = core();
-  const flow = call(instance, () => instance.command({ args, cwd: workingDirectory() }));
+  const surroundings = { cwd: workingDirectory(), home: homeDirectory(), env: environment() };
+  const flow = call(instance, () => instance.command({ args, ...surroundings }));
   return drive<number>(instance, flow, {}, stop.signal);
-}
-
-/** Null when it has been removed. */
-function workingDirectory(): string | null {
-  try {
-    return process.cwd();
-  } catch {
-    return null;
-  }
 }
 
 main().then(

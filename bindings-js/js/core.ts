@@ -37,10 +37,10 @@ export function call<T>(instance: Core, work: () => T): T {
   }
 }
 
-/** Lets go of something that an instance holds. */
-export function free(instance: Core, held: { free(): void }): void {
+/** Ends something that an instance holds; with an instance that broke, it ended already. */
+export function end(instance: Core, work: () => void): void {
   if (!broken.has(instance)) {
-    call(instance, () => held.free());
+    call(instance, work);
   }
 }
 

@@ -108,11 +108,11 @@ export interface Stat {
   mode: number | null;
 }
 
-/** One name in a folder; `stat` is null when the entry went away meanwhile. */
-export interface Entry {
-  name: string;
-  invalidName: boolean;
-  stat: Stat | null;
+/** The entries of a folder as they cross to the core, see pack.ts. */
+export interface Listing {
+  names: string;
+  numbers: Float64Array;
+  incomplete: boolean;
 }
 
 /** One file of `read-many`. */
@@ -121,7 +121,7 @@ export type Head = { content: Uint8Array } | { failed: Failure };
 /** How an effect went. */
 export type Outcome =
   | "done"
-  | { listing: { entries: Entry[]; incomplete: boolean } }
+  | { listing: Listing }
   | { content: Uint8Array }
   | { heads: Head[] }
   | { stat: Stat }

@@ -23,8 +23,9 @@ import {
 } from "node:fs";
 import { sep } from "node:path";
 
-import { bytesOf, type Effects, type Entry, type Head, type Outcome, type Stat } from "./effects.js";
+import { bytesOf, type Effects, type Head, type Listing, type Outcome, type Stat } from "./effects.js";
 import { errno, Failed, failure, noRegularFile, notUtf8 } from "./failure.js";
+import { packEntry, rowsFor } from "./pack.js";
 import type { Task } from "./turns.js";
 
 /** Where the system has no such flag, Node has no such constant. */
@@ -33,39 +34,52 @@ const READ = constants.O_RDONLY | CAREFULLY;
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | CAREFULLY;
 /** Bytes that are read at a time when a file turns out longer than it was. */
 const CHUNK = 65_536;
+/** Files of a folder that are looked at before anything else may have its turn. */
+const BATCH = 16;
 const BIGINT = { bigint: true, throwIfNoEntry: true } as const;
 const WINDOWS = process.platform === "win32";
+const KINDS = new Map<number, Stat["kind"]>([
+  [constants.S_IFREG, "file"],
+  [constants.S_IFDIR, "directory"],
+  [constants.S_IFLNK, "link"],
+]);
 
 export function* list({ path }: Effects["list"]): Task<Outcome> {
   const names = readdirSync(path);
+  const joined = names.join("\0");
   const folder = path.endsWith(sep) ? path : path + sep;
   yield;
-  if (names.some(isDoubtful)) {
-    return { listing: { entries: yield* listRaw(path, folder), incomplete: false } };
+  if (isDoubtful(joined)) {
+    return { listing: yield* listRaw(path, folder) };
   }
-  const entries: Entry[] = [];
+  const numbers = rowsFor(names.length);
+  let row = 0;
   for (const name of names) {
-    entries.push({ name, invalidName: false, stat: tryLstat(folder + name) });
+    packEntry(numbers, row, false, tryLstat(folder + name));
+    row += 1;
+    if (row % BATCH === 0) {
+      yield;
+    }
+  }
+  return { listing: { names: joined, numbers, incomplete: false } };
+}
+
+/** Whether a name among them may stand for other bytes than its own. */
+function isDoubtful(names: string): boolean {
+  return names.includes("\ufffd") || !names.isWellFormed();
+}
+
+function* listRaw(path: string, folder: string): Task<Listing> {
+  const names = readdirSync(path, { encoding: "buffer" });
+  const numbers = rowsFor(names.length);
+  for (const [row, name] of names.entries()) {
+    packEntry(numbers, row, !isUtf8(name), tryLstat(Buffer.concat([Buffer.from(folder), name])));
     yield;
   }
-  return { listing: { entries, incomplete: false } };
+  return { names: names.join("\0"), numbers, incomplete: false };
 }
 
-/** A name that may stand for other bytes than its own. */
-function isDoubtful(name: string): boolean {
-  return name.includes("\ufffd") || !name.isWellFormed();
-}
-
-function* listRaw(path: string, folder: string): Task<Entry[]> {
-  const entries: Entry[] = [];
-  for (const bytes of readdirSync(path, { encoding: "buffer" })) {
-    const stat = tryLstat(Buffer.concat([Buffer.from(folder), bytes]));
-    entries.push({ name: bytes.toString(), invalidName: !isUtf8(bytes), stat });
-    yield;
-  }
-  return entries;
-}
-
+/** Null when it went away meanwhile. */
 function tryLstat(path: string | Buffer): Stat | null {
   try {
     return statOf(lstatSync(path, BIGINT));
@@ -234,17 +248,18 @@ function utf8(bytes: Buffer): string {
 }
 
 function statOf(stats: BigIntStats): Stat {
+  const mode = Number(stats.mode);
   const inode = Number(stats.ino);
   const mtimeNs = Number(stats.mtimeNs % 1_000_000n);
   // Before 1970 the rest is negative; the time is rounded down all the same.
   const early = mtimeNs < 0;
   return {
-    kind: stats.isFile() ? "file" : stats.isDirectory() ? "directory" : stats.isSymbolicLink() ? "link" : "other",
+    kind: KINDS.get(mode & constants.S_IFMT) ?? "other",
     size: Number(stats.size),
-    mtimeMs: Number(stats.mtimeNs / 1_000_000n) - (early ? 1 : 0),
+    mtimeMs: Number(stats.mtimeMs) - (early ? 1 : 0),
     mtimeNs: early ? mtimeNs + 1_000_000 : mtimeNs,
     ctimeMs: Number(stats.ctimeMs),
     inode: Number.isSafeInteger(inode) ? inode : null,
-    mode: WINDOWS ? null : Number(stats.mode & 0o7777n),
+    mode: WINDOWS ? null : mode & 0o7777,
   };
 }

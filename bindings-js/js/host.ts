@@ -5,7 +5,7 @@
 
 import { setMaxListeners } from "node:events";
 
-import { call, free, type Core } from "./core.js";
+import { call, end, type Core } from "./core.js";
 import type { Effect, Effects, Outcome, Request, Response, Step } from "./effects.js";
 import { MemdirError } from "./errors.js";
 import { failure } from "./failure.js";
@@ -62,7 +62,7 @@ export async function drive<T>(instance: Core, flow: Flow, user: UserFunctions, 
     throw cancelled ? new MemdirError(error, { cause: signal.reason }) : error;
   } finally {
     signal?.removeEventListener("abort", cancel);
-    free(instance, flow);
+    end(instance, () => flow.free());
   }
 }
 

@@ -1,7 +1,8 @@
-// Hands outcomes to a flow. The two that can be large cross in a compact form, for which the other
-// side is src/packed.rs.
+// Hands outcomes to a flow, and takes what a scan found. What can be large crosses in a compact form,
+// for which the other side is src/packed.rs.
 
-import type { Entry, Failure, Head, Outcome, Stat } from "./effects.js";
+import type { Failure, Head, Outcome, Stat } from "./effects.js";
+import type { MemoryHeader, MemoryType, ReportEntry, Scan } from "./types.js";
 
 /** What a flow takes. */
 export interface Answerable {
@@ -10,22 +11,21 @@ export interface Answerable {
   answerHeads(id: number, contents: Uint8Array, lengths: Int32Array, failures: Failure[]): void;
 }
 
-/** Entries of a listing that takes milliseconds to hand over. */
-const LARGE = 1000;
 const COLUMNS = 8;
+/** Numbers of a listing that takes milliseconds to hand over. */
+const LARGE = 1000 * COLUMNS;
 const KINDS = { file: 0, directory: 1, link: 2, other: 3 } satisfies Record<Stat["kind"], number>;
 const NO_STAT = -1;
 
 /** Whether handing it over takes milliseconds. */
 export function isLarge(outcome: Outcome): boolean {
-  return typeof outcome === "object" && "listing" in outcome && outcome.listing.entries.length > LARGE;
+  return typeof outcome === "object" && "listing" in outcome && outcome.listing.numbers.length > LARGE;
 }
 
 export function answer(flow: Answerable, id: number, outcome: Outcome): void {
   if (typeof outcome === "object" && "listing" in outcome) {
-    const { entries, incomplete } = outcome.listing;
-    const names = entries.map(({ name }) => name).join("\0");
-    flow.answerListing(id, names, numbersOf(entries), incomplete);
+    const { names, numbers, incomplete } = outcome.listing;
+    flow.answerListing(id, names, numbers, incomplete);
   } else if (typeof outcome === "object" && "heads" in outcome) {
     answerHeads(flow, id, outcome.heads);
   } else {
@@ -33,23 +33,24 @@ export function answer(flow: Answerable, id: number, outcome: Outcome): void {
   }
 }
 
-function numbersOf(entries: Entry[]): Float64Array {
-  const numbers = new Float64Array(entries.length * COLUMNS);
-  let at = 0;
-  for (const { invalidName, stat } of entries) {
-    numbers[at] = stat === null ? NO_STAT : KINDS[stat.kind];
-    numbers[at + 1] = Number(invalidName);
-    if (stat !== null) {
-      numbers[at + 2] = stat.size;
-      numbers[at + 3] = stat.mtimeMs;
-      numbers[at + 4] = stat.mtimeNs;
-      numbers[at + 5] = stat.ctimeMs ?? Number.NaN;
-      numbers[at + 6] = stat.inode ?? Number.NaN;
-      numbers[at + 7] = stat.mode ?? Number.NaN;
-    }
-    at += COLUMNS;
+/** Room for the numbers of a listing, whose names are joined by NUL. */
+export function rowsFor(entries: number): Float64Array {
+  return new Float64Array(entries * COLUMNS);
+}
+
+/** Packs one entry of a listing; `stat` is null when it went away meanwhile. */
+export function packEntry(numbers: Float64Array, row: number, invalidName: boolean, stat: Stat | null): void {
+  const at = row * COLUMNS;
+  numbers[at] = stat === null ? NO_STAT : KINDS[stat.kind];
+  numbers[at + 1] = Number(invalidName);
+  if (stat !== null) {
+    numbers[at + 2] = stat.size;
+    numbers[at + 3] = stat.mtimeMs;
+    numbers[at + 4] = stat.mtimeNs;
+    numbers[at + 5] = stat.ctimeMs ?? Number.NaN;
+    numbers[at + 6] = stat.inode ?? Number.NaN;
+    numbers[at + 7] = stat.mode ?? Number.NaN;
   }
-  return numbers;
 }
 
 function answerHeads(flow: Answerable, id: number, heads: Head[]): void {
@@ -79,4 +80,38 @@ function joined(pieces: Uint8Array[]): Uint8Array {
     end += piece.length;
   }
   return first === undefined ? new Uint8Array() : new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset);
+}
+
+/** What a scan found, as it comes from the core. */
+export interface PackedScan {
+  texts: string;
+  numbers: Uint8Array;
+  report: ReportEntry[];
+}
+
+const TYPES: readonly MemoryType[] = ["user", "feedback", "project", "reference"];
+const HEADER_COLUMNS = 9;
+
+export function unpackScan({ texts, numbers, report }: PackedScan): Scan {
+  const columns = new Float64Array(numbers.buffer, numbers.byteOffset, numbers.byteLength / 8);
+  const memories: MemoryHeader[] = [];
+  let end = 0;
+  // A length that is not a number is that of no text.
+  const text = (length: number) => (length >= 0 ? texts.slice(end, (end += length)) : null);
+  for (let at = 0; at < columns.length; at += HEADER_COLUMNS) {
+    const [path = 0, name = 0, description = 0, type = 0, team, pinned, modifiedMs = 0, mtimeMs = 0, size = 0] =
+      columns.subarray(at, at + HEADER_COLUMNS);
+    memories.push({
+      path: text(path) ?? "",
+      name: text(name),
+      description: text(description),
+      type: TYPES[type] ?? null,
+      scope: team === 1 ? "team" : "private",
+      pinned: pinned === 1,
+      modifiedMs: Number.isNaN(modifiedMs) ? null : modifiedMs,
+      mtimeMs,
+      size,
+    });
+  }
+  return { memories, report };
 }

@@ -2,9 +2,17 @@
 
 export {
   batchEntries,
+  chooseDirectory,
+  defaultScope,
+  envFlag,
   errorTable,
   formatManifest,
+  injectiveKey,
+  lintMemories,
+  memoryAge,
+  memoryEnabled,
   parseFrontmatter,
+  parseSettings,
   projectSlug,
   teamDelta,
   truncateIndex,

@@ -5,7 +5,24 @@
 
 import * as check from "./check.js";
 import { call, core, type Core } from "./core.js";
-import type { ErrorInfo, Frontmatter, MemoryHeader, Platform, Truncation } from "./types.js";
+import type {
+  Age,
+  Choice,
+  DirectoryQuestion,
+  Enabled,
+  EnabledSettings,
+  ErrorInfo,
+  Finding,
+  Frontmatter,
+  LintInput,
+  LintMemory,
+  MemoryHeader,
+  MemoryType,
+  Platform,
+  Scope,
+  Settings,
+  Truncation,
+} from "./types.js";
 
 export type * from "./types.js";
 
@@ -46,6 +63,105 @@ export function projectSlug(path: string): string {
 }
 
 /**
+ * The folder name of a project whose slug belongs to another project already: the slug, and eight
+ * digits of a hash of the path, so that no other path has it.
+ */
+export function injectiveKey(path: string): string {
+  const whole = check.text(path, "path");
+  return rule((core) => core.injectiveKey(whole));
+}
+
+/**
+ * What a switch in the environment says: `1 true yes on` and `0 false no off`, in any case, trimmed.
+ * Null for anything else (facts 2).
+ */
+export function envFlag(value: string | null | undefined): boolean | null {
+  const given = check.optionalText(value, "value");
+  return rule((core) => core.envFlag(given)) ?? null;
+}
+
+/**
+ * Whether memory is on, and what decided it: the switches of the environment, then the settings. A
+ * project's settings can only switch it off (facts 2).
+ */
+export function memoryEnabled(env: Record<string, string | undefined>, settings?: EnabledSettings): Enabled {
+  const variables = check.environment(env, "env");
+  const given = check.options(settings, "settings", SOURCES);
+  const [policy, flag, local, project, user] = SOURCES.map((source) =>
+    check.optionalFlag(given[source] ?? undefined, `settings.${source}`),
+  );
+  return rule((core) => core.memoryEnabled(variables, policy, flag, local, project, user));
+}
+
+/**
+ * Where a project's store is: where the environment says, else where trusted settings say, else the
+ * project's folder below the config home (facts 1.2 to 1.4). What is not acceptable is passed over
+ * and named in `refused`.
+ *
+ * Throws `no-home` when the default place is needed and there is no home directory, and the codes of
+ * {@link validateMemoryPath} when the default place is not acceptable.
+ */
+export function chooseDirectory(question: DirectoryQuestion): Choice {
+  const given = check.options(question, "question", ["platform", "home", "env", "settings", "projectRoot"]);
+  const platform = check.text(given["platform"], "platform");
+  const home = check.optionalText(given["home"], "home");
+  const env = check.environment(given["env"], "env");
+  const named = check.options(given["settings"], "settings", SOURCES);
+  const settings: Record<string, string> = {};
+  for (const source of SOURCES) {
+    const path = check.optionalText(named[source], `settings.${source}`);
+    if (path !== undefined) {
+      settings[source] = path;
+    }
+  }
+  const projectRoot = check.text(given["projectRoot"], "projectRoot");
+  return rule((core) => core.chooseDirectory(platform, home, env, settings, projectRoot));
+}
+
+/** Reads a settings file. Never fails on content: what cannot be used is named in `problems`. */
+export function parseSettings(text: string): Settings {
+  const whole = check.text(text, "text");
+  return rule((core) => core.parseSettings(whole));
+}
+
+/**
+ * How old a memory is at `nowMs`: counted from its own `modified` time when it has one that is not in
+ * the future, else from the file's modification time (facts 5.5).
+ */
+export function memoryAge(times: { mtimeMs: number; modifiedMs?: number | null | undefined; nowMs: number }): Age {
+  const given = check.options(times, "times", ["mtimeMs", "modifiedMs", "nowMs"]);
+  const mtimeMs = check.time(given["mtimeMs"], "mtimeMs");
+  const modifiedMs = check.optionalTime(given["modifiedMs"], "modifiedMs");
+  const nowMs = check.time(given["nowMs"], "nowMs");
+  return rule((core) => core.memoryAge(mtimeMs, modifiedMs, nowMs));
+}
+
+/**
+ * Where a memory belongs when nothing else is said: what is about one person stays private, what is
+ * about the project goes to the team, if there is one (facts 11).
+ */
+export function defaultScope(type: MemoryType | null | undefined, options: { team: boolean }): Scope {
+  const kind = check.optionalText(type, "type");
+  const team = check.flag(check.options(options, "options", ["team"])["team"], "team");
+  return rule((core) => core.defaultScope(kind, team));
+}
+
+/**
+ * What is wrong with a store's indexes and memories: links that lead nowhere, memories that nothing
+ * leads to, frontmatter that will not be understood. By path, line and code.
+ */
+export function lintMemories(input: LintInput): Finding[] {
+  const given = check.options(input, "input", ["index", "teamIndex", "memories"]);
+  const index = check.optionalText(given["index"], "index");
+  const teamIndex = check.optionalText(given["teamIndex"], "teamIndex");
+  const memories = check.list<LintMemory>(given["memories"], "memories").flatMap((memory, position) => {
+    const { path, text } = check.options(memory, `memories[${position}]`, ["path", "text"]);
+    return [check.text(path, `memories[${position}].path`), check.text(text, `memories[${position}].text`)];
+  });
+  return rule((core) => core.lintMemories(index, teamIndex, memories));
+}
+
+/**
  * A memory directory in its canonical form: absolute, normalised, NFC, with one trailing separator
  * (facts 1.5). `home` lets a leading `~/` stand for it. Throws one of the `path-…` codes for a
  * directory that is not accepted.
@@ -54,7 +170,7 @@ export function validateMemoryPath(path: string, options: { platform: Platform; 
   const whole = check.text(path, "path");
   const given = check.options(options, "options", ["platform", "home"]);
   const platform = check.text(given["platform"], "platform");
-  const home = given["home"] === undefined || given["home"] === null ? null : check.text(given["home"], "home");
+  const home = check.optionalText(given["home"], "home");
   return rule((core) => core.validateMemoryPath(whole, platform, home));
 }
 
@@ -88,6 +204,9 @@ export function batchEntries(
 export function errorTable(): ErrorInfo[] {
   return rule((core) => core.errorTable());
 }
+
+/** Where settings come from. */
+const SOURCES = ["policy", "flag", "local", "project", "user"] as const;
 
 function rule<T>(work: (core: Core) => T): T {
   const instance = core();

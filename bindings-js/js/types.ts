@@ -33,7 +33,7 @@ export interface MemoryHeader {
   size: number;
 }
 
-/** What kind of thing a report says about a file. */
+/** What kind of thing a report or a finding says. */
 export type ReportCode =
   | "over-limit"
   | "unlistable"
@@ -59,7 +59,26 @@ export type ReportCode =
   | "unknown-type"
   | "bad-modified"
   | "value-cut"
-  | "value-ignored";
+  | "value-ignored"
+  | "disabled"
+  | "settings-unreadable"
+  | "settings-invalid"
+  | "settings-wrong-type"
+  | "directory-refused"
+  | "slug-collision"
+  | "index-over-limit"
+  | "index-near-limit"
+  | "index-frontmatter"
+  | "index-line-too-long"
+  | "index-line-long"
+  | "index-link-broken"
+  | "index-duplicate"
+  | "not-indexed"
+  | "frontmatter-missing"
+  | "name-missing"
+  | "description-missing"
+  | "type-missing"
+  | "duplicate-name";
 
 /** One thing that was skipped, cut or repaired. */
 export interface ReportEntry {
@@ -87,12 +106,196 @@ export interface MemoryFile {
   content: string;
 }
 
+/** How bad a finding is: something is lost or misread because of it, or it could be better. */
+export type Severity = "error" | "warning";
+
+/** One thing that is wrong with a store. */
+export interface Finding {
+  /** Relative to the store, with `/`; empty for the store itself. */
+  path: string;
+  /** Counted from 1, when it is about one line. */
+  line: number | null;
+  /** What kind of thing. */
+  code: ReportCode;
+  /** How bad it is. */
+  severity: Severity;
+  /** What is wrong, in one line. */
+  message: string;
+  /** What to do about it, in one line. */
+  remedy: string;
+}
+
+/** What is wrong with a store. */
+export interface Lint {
+  /** By path, line and code. */
+  findings: Finding[];
+}
+
+/** One memory as `lintMemories` takes it. */
+export interface LintMemory {
+  /** Relative to the store, with `/`. */
+  path: string;
+  /** All of it. */
+  text: string;
+}
+
+/** A store as `lintMemories` takes it. */
+export interface LintInput {
+  /** The text of `MEMORY.md`, if there is one. */
+  index?: string | null | undefined;
+  /** The text of `team/MEMORY.md`, if there is one. */
+  teamIndex?: string | null | undefined;
+  /** All other memories. */
+  memories: readonly LintMemory[];
+}
+
+/** What decided whether memory is on, in the order in which it is asked (facts 2). */
+export type EnabledBecause =
+  | "env-disabled"
+  | "env-forced"
+  | "simple-mode"
+  | "safe-mode"
+  | "remote-without-folder"
+  | "settings-policy"
+  | "settings-flag"
+  | "settings-local"
+  | "settings-project"
+  | "settings-user"
+  | "default";
+
+/** Whether memory is on, and what decided it. */
+export interface Enabled {
+  /** Off means: nothing read, written, created or called. */
+  enabled: boolean;
+  /** What decided. */
+  because: EnabledBecause;
+}
+
+/** What can name a memory directory (facts 1.2); `option` is the `directory` passed to `open`. */
+export type Source =
+  | "option"
+  | "env"
+  | "settings-policy"
+  | "settings-flag"
+  | "settings-local"
+  | "settings-project"
+  | "settings-user"
+  | "env-project-dir-name"
+  | "default";
+
+/** Something that named a directory and was not followed. */
+export interface Refused {
+  /** Where it stands. */
+  source: Source;
+  /** Why not. */
+  code: ErrorCode;
+}
+
+/** Where a store is, and why there. */
+export interface Choice {
+  /** Absolute, normalised, with one trailing separator. */
+  directory: string;
+  /** What named it. */
+  chosenBy: Source;
+  /** The project's folder name, when the default place was taken. */
+  projectKey: string | null;
+  /** What would have come first and was not acceptable. */
+  refused: Refused[];
+}
+
+/** Whether memory is on, per place that settings come from. */
+export interface EnabledSettings {
+  /** Managed settings of the machine. */
+  policy?: boolean | null | undefined;
+  /** Passed to `open`. */
+  flag?: boolean | null | undefined;
+  /** `.claude/settings.local.json`. */
+  local?: boolean | null | undefined;
+  /** `.claude/settings.json`, which comes with the repository. */
+  project?: boolean | null | undefined;
+  /** The user's `settings.json`. */
+  user?: boolean | null | undefined;
+}
+
+/** The memory directory, per place that settings come from. */
+export interface DirectorySettings {
+  /** Managed settings of the machine. */
+  policy?: string | null | undefined;
+  /** Passed to `open`. */
+  flag?: string | null | undefined;
+  /** `.claude/settings.local.json`. */
+  local?: string | null | undefined;
+  /** `.claude/settings.json`, which comes with the repository. */
+  project?: string | null | undefined;
+  /** The user's `settings.json`. */
+  user?: string | null | undefined;
+}
+
+/** What the choice of a directory depends on. */
+export interface DirectoryQuestion {
+  /** Whose path rules hold. */
+  platform: Platform;
+  /** The user's home directory; one that is not absolute counts as none. */
+  home?: string | null | undefined;
+  /** The process environment; a variable that is undefined is not set. */
+  env: Record<string, string | undefined>;
+  /** `autoMemoryDirectory` per settings file. */
+  settings: DirectorySettings;
+  /** The root of the project: its git root, or where the agent was started. */
+  projectRoot: string;
+}
+
+/** What can be wrong with a settings file. */
+export type SettingsProblemCode = "not-json" | "not-an-object" | "wrong-type";
+
+/** One thing that is wrong with a settings file. */
+export interface SettingsProblem {
+  /** What kind of thing. */
+  code: SettingsProblemCode;
+  /** The key that it is about, if it is about one. */
+  key: string | null;
+}
+
+/** What one settings file says about memory. */
+export interface Settings {
+  /** Whether memory is on. */
+  autoMemoryEnabled: boolean | null;
+  /** Where the store is. */
+  autoMemoryDirectory: string | null;
+  /** What is wrong with the file; the rest of it still counts. */
+  problems: SettingsProblem[];
+}
+
+/** The age of a memory (facts 5.5). */
+export interface Age {
+  /** Whole days, never negative. */
+  days: number;
+  /** `today`, `yesterday`, `3 days ago`. */
+  text: string;
+  /** What to keep in mind when using it; null while it is fresh (today and yesterday). */
+  warning: string | null;
+}
+
 /** What opening a store found. */
 export interface Opened {
   /** The memory folder: absolute, normalised, with one trailing separator. */
   directory: string;
   /** Whether memory is on. When it is off, nothing is read, written or created. */
   enabled: boolean;
+  /** What decided whether it is on. */
+  because: EnabledBecause;
+  /** What named the directory. */
+  chosenBy: Source;
+  /** The settings file that did, if one did. */
+  chosenFile: string | null;
+  /** The project's folder name, when the default place was taken. */
+  projectKey: string | null;
+  /** The root of the project; null when a directory was given. */
+  projectRoot: string | null;
+  /** What named a directory and was not followed. */
+  refused: Refused[];
+  /** What was wrong on the way: settings files that cannot be read, a colliding slug. */
+  report: ReportEntry[];
 }
 
 /** The index as far as it fits into a prompt (facts 3). */
@@ -153,6 +356,8 @@ export type ErrorCode =
   | "invalid-text"
   | "invalid-argument"
   | "usage"
+  | "disabled"
+  | "closed"
   | "not-text"
   | "path-empty"
   | "path-nul"
@@ -165,6 +370,9 @@ export type ErrorCode =
   | "path-root"
   | "path-too-short"
   | "path-outside-store"
+  | "no-home"
+  | "not-trusted"
+  | "needs-config-dir"
   | "link-outside"
   | "not-found"
   | "exists"
@@ -231,10 +439,43 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** How a store is opened. */
+/** What is switched on beyond reading and writing. */
+export interface Features {
+  /** Team memory beside the private one. */
+  team?: boolean | undefined;
+  /** Extraction after each turn. */
+  extract?: boolean | undefined;
+  /** Extraction also where nobody watches. */
+  extractNonInteractive?: boolean | undefined;
+  /** Memories are written without an index line, and the prompt has no index. */
+  oneStep?: boolean | undefined;
+  /** Notes go to dated logs. */
+  dailyLog?: boolean | undefined;
+  /** Consolidation in the background. */
+  dream?: boolean | undefined;
+  /** Turns from one extraction to the next; 1 unless it is given. */
+  extractEvery?: number | undefined;
+}
+
+/**
+ * How a store is opened. With `directory` that folder is the store; else the project that `cwd` lies
+ * in decides, as in Claude Code.
+ */
 export interface OpenOptions extends CallOptions {
-  /** The memory folder, absolute. It need not exist. */
-  directory: string;
+  /** The memory folder, absolute or beginning with `~/`. It need not exist. */
+  directory?: string | null | undefined;
+  /** The working directory, absolute; that of the process unless it is given. */
+  cwd?: string | null | undefined;
+  /** The user's home directory, absolute; that of the process unless it is given. */
+  home?: string | null | undefined;
+  /** The environment, where undefined is not set; that of the process unless it is given. */
+  env?: Record<string, string | undefined> | undefined;
+  /** Settings that count more than those of the user's and the project's files. */
+  settings?: Record<string, unknown> | null | undefined;
+  /** Whose path rules hold; those of this machine unless it is given. */
+  platform?: Platform | null | undefined;
+  /** What is switched on; nothing unless it is given. */
+  features?: Features | undefined;
   /** Hears of what happens during operations. What it throws becomes a process warning. */
   onEvent?: ((event: MemdirEvent) => void) | undefined;
   /** Used wherever an operation needs a model; without it no model is ever called. */
@@ -243,6 +484,16 @@ export interface OpenOptions extends CallOptions {
 
 /** What a prompt is made of. */
 export interface PromptOptions extends CallOptions {
-  /** Whether the content of the index is part of it; true unless it is given. */
+  /**
+   * Whether the content of the index is part of it; true unless it is given. One-step saving leaves
+   * it out anyway.
+   */
   index?: boolean | undefined;
+  /** Whether it says how to search what was said in earlier conversations; false unless given. */
+  pastContext?: boolean | undefined;
+  /**
+   * Further guidelines, appended as they are, after those of the variable
+   * `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES`.
+   */
+  guidelines?: readonly string[] | undefined;
 }

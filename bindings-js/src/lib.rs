@@ -1,8 +1,8 @@
 //! What the Node package calls: the core's stores, flows and rules, one line each.
 //!
-//! Values cross as plain JavaScript objects, see [`values`], the two answers that can be large in a
-//! compact form, see [`packed`]. The TypeScript in `js/` checks what
-//! users pass in, performs the effects and makes the public API of it.
+//! Values cross as plain JavaScript objects, see [`values`], what can be large in a compact form, see
+//! [`packed`]. The TypeScript in `js/` checks what users pass in, performs the effects and makes the
+//! public API of it.
 
 mod packed;
 mod rules;
@@ -56,8 +56,29 @@ impl<T: Serialize + Send + 'static> Resume for flow::Flow<T> {
     }
 }
 
+/// A flow whose value crosses in a compact form.
+#[derive(Debug)]
+struct Scanning(flow::Flow<store::Scan>);
+
+impl Resume for Scanning {
+    fn resume(&mut self, answers: Vec<Response>) -> Result<JsValue> {
+        match self.0.resume(answers)? {
+            Step::Effects(requests) => to_js(&StepValue::<()>::Effects(&requests)),
+            Step::Done(scan) => to_js(&StepValue::Done(&packed::scan(scan))),
+        }
+    }
+
+    fn cancel(&self) {
+        self.0.cancel();
+    }
+}
+
 impl Flow {
     fn new<T: Serialize + Send + 'static>(flow: flow::Flow<T>) -> Self {
+        Self::running(flow)
+    }
+
+    fn running(flow: impl Resume + 'static) -> Self {
         Self {
             running: Box::new(flow),
             answers: Vec::new(),
@@ -157,9 +178,9 @@ impl Store {
         Flow::new(self.0.open())
     }
 
-    /// [`store::Store::scan`].
+    /// [`store::Store::scan`], in the form of [`packed::scan`].
     pub fn scan(&self) -> Flow {
-        Flow::new(self.0.scan())
+        Flow::running(Scanning(self.0.scan()))
     }
 
     /// [`store::Store::manifest`].
@@ -178,6 +199,21 @@ impl Store {
     /// `invalid-argument`.
     pub fn prompt(&self, options: JsValue) -> Result<Flow> {
         Ok(Flow::new(self.0.prompt(from_js("options", options)?)))
+    }
+
+    /// [`store::Store::lint`].
+    pub fn lint(&self) -> Flow {
+        Flow::new(self.0.lint())
+    }
+
+    /// [`store::Store::compacted`].
+    pub fn compacted(&self) {
+        self.0.compacted();
+    }
+
+    /// [`store::Store::close`].
+    pub fn close(&self) {
+        self.0.close();
     }
 }
 

@@ -2,18 +2,29 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { Memdir } from "memdir";
+import { projectSlug } from "memdir/rules";
 
-import { memory, store } from "./support/folders.mjs";
+import { folder, memory, store } from "./support/folders.mjs";
+import { repository } from "./support/git.mjs";
 
 const CLI = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
 
-function memdir(args, { cwd, closeOutput = false } = {}) {
+/** What it says of a project depends on nothing of the machine, but for `env`. */
+function memdir(args, options) {
+  return run(process.execPath, [CLI, ...args], options);
+}
+
+function run(program, args, { cwd, env = {}, closeOutput = false } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CLI, ...args], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const { PATH } = process.env;
+    const child = spawn(program, args, { cwd, env: { PATH, HOME: "", ...env }, stdio: ["ignore", "pipe", "pipe"] });
     const output = { stdout: "", stderr: "" };
     if (closeOutput) {
       child.stdout.destroy();
@@ -65,4 +76,91 @@ test("a reader that goes away ends the program quietly", async (t) => {
   const { code, stderr } = await memdir(["scan", "--dir", store(t, memories)], { closeOutput: true });
   assert.ok(code === 0 || code === 1, `exit ${code}`);
   assert.doesNotMatch(stderr, /at .*\.js/, "no stack");
+});
+
+test("path says which folder, and why", async (t) => {
+  const [root, config] = [folder(t), folder(t)];
+  const project = join(root, "project");
+  repository(project);
+  mkdirSync(join(project, "sub"));
+  mkdirSync(join(project, ".claude"));
+  writeFileSync(join(project, ".claude/settings.json"), '{"autoMemoryDirectory": "/srv/evil"}');
+  const env = { CLAUDE_CONFIG_DIR: config };
+  const cwd = join(project, "sub");
+  const { code, stdout, stderr } = await memdir(["path", "--json"], { cwd, env });
+  assert.equal(code, 0, stderr);
+  const opened = JSON.parse(stdout);
+  assert.deepEqual(opened, (await Memdir.open({ cwd, home: null, env })).opened);
+  assert.equal(opened.directory, `${config}/projects/${projectSlug(project)}/memory/`);
+  assert.deepEqual(opened.refused, [{ source: "settings-project", code: "not-trusted" }]);
+
+  const plain = await memdir(["path", "--cwd", "project/sub"], { cwd: root, env });
+  assert.equal(plain.code, 0);
+  assert.equal(plain.stdout.split("\n")[0], opened.directory);
+  assert.match(plain.stderr, /directory-refused/);
+  assert.deepEqual(readdirSync(config), []);
+});
+
+test("lint is 1 when something is an error", async (t) => {
+  const good = store(t, { "MEMORY.md": "- [a](a.md)\n", "a.md": memory("a") });
+  const fine = await memdir(["lint", "--json", "--dir", good]);
+  assert.deepEqual([fine.code, JSON.parse(fine.stdout)], [0, { findings: [] }]);
+
+  const odd = store(t, { "MEMORY.md": "- [a](a.md)\n", "a.md": memory("a"), "b.md": memory("b") });
+  const warned = await memdir(["lint", "--json", "--dir", odd]);
+  assert.deepEqual([warned.code, JSON.parse(warned.stdout).findings.map(({ code }) => code)], [0, ["not-indexed"]]);
+
+  const bad = store(t, { "MEMORY.md": "- [gone](gone.md)\n" });
+  const failed = await memdir(["lint", "--json", "--dir", bad]);
+  assert.equal(failed.code, 1);
+  assert.deepEqual(JSON.parse(failed.stdout), await (await Memdir.open({ directory: bad })).lint());
+  const plain = await memdir(["lint", "--dir", bad]);
+  assert.equal(plain.code, 1);
+  assert.match(plain.stdout, /^MEMORY\.md:1: error: .*\[index-link-broken\]\n$/);
+});
+
+test("memory that is off", async (t) => {
+  const [cwd, config] = [folder(t), folder(t)];
+  const env = { CLAUDE_CONFIG_DIR: config, CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1" };
+  const { code, stdout } = await memdir(["prompt", "--json"], { cwd, env });
+  assert.deepEqual([code, JSON.parse(stdout)], [0, { prompt: null }]);
+  assert.deepEqual(readdirSync(config), []);
+});
+
+test("HOME that is empty, relative, no text, or not set", async (t) => {
+  const cwd = folder(t);
+  for (const HOME of ["", "relative"]) {
+    const { code, stdout, stderr } = await memdir(["path"], { cwd, env: { HOME } });
+    assert.deepEqual([code, stdout], [1, ""], HOME);
+    assert.match(stderr, /\[no-home\]/);
+  }
+  // The account of the user has a home directory all the same.
+  const { code, stdout } = await memdir(["path", "--json"], { cwd, env: { HOME: undefined } });
+  assert.equal(code, 0);
+  assert.ok(JSON.parse(stdout).chosenBy !== "default" || stdout.includes(userInfo().homedir));
+});
+
+test("an environment that is no text", { skip: process.platform === "win32" }, async (t) => {
+  const cwd = folder(t);
+  const script = `HOME=$(printf '/h\\377') CLAUDE_CODE_DISABLE_AUTO_MEMORY=$(printf '1\\377') exec "$0" "$@"`;
+  const { code, stderr } = await run("sh", ["-c", script, process.execPath, CLI, "path"], { cwd });
+  assert.equal(code, 1);
+  assert.match(stderr, /\[no-home\]/);
+});
+
+test("a working directory that was removed", { skip: process.platform === "win32" }, async (t) => {
+  const [gone, directory] = [join(folder(t), "gone"), store(t, { "a.md": memory("a") })];
+  mkdirSync(gone);
+  const script = 'rmdir "$PWD" && exec "$0" "$@"';
+  const start = (...args) => {
+    mkdirSync(gone, { recursive: true });
+    return run("sh", ["-c", script, process.execPath, CLI, ...args], { cwd: gone, env: { CLAUDE_CONFIG_DIR: directory } });
+  };
+  const project = await start("path");
+  assert.deepEqual([project.code, project.stdout], [1, ""]);
+  assert.match(project.stderr, /cwd.*\[invalid-argument\]/);
+  const given = await start("scan", "--dir", directory);
+  assert.equal(given.code, 0, given.stderr);
+  assert.match(given.stdout, /a\.md/);
+  assert.equal(existsSync(gone), false);
 });

@@ -20,8 +20,20 @@ if (existsSync(COMPONENT)) {
     {
       batch_entries: ({ entries, maxBytes }) =>
         rules.batchEntries(Object.entries(entries), maxBytes ?? undefined).map(Object.fromEntries),
+      choose_directory: ({ env, home, settings, ...rest }) =>
+        withNulls(
+          rules.chooseDirectory({ ...rest, home: home ?? undefined, env: Object.entries(env), settings: withoutNulls(settings) }),
+        ),
+      default_scope: ({ type, team }) => rules.defaultScope(type ?? undefined, team),
+      env_flag: ({ value }) => rules.envFlag(value ?? undefined) ?? null,
       format_manifest: ({ memories }) => rules.formatManifest(memories.map(headerIn)),
+      injective_key: ({ path }) => rules.injectiveKey(path),
+      lint_memories: (input) => rules.lintMemories(withoutNulls(input)).map(withNulls),
+      memory_age: ({ mtimeMs, modifiedMs, nowMs }) =>
+        ageOut(rules.memoryAge(BigInt(mtimeMs), modifiedMs === null ? undefined : BigInt(modifiedMs), BigInt(nowMs))),
+      memory_enabled: ({ env, settings }) => rules.memoryEnabled(Object.entries(env), withoutNulls(settings)),
       parse_frontmatter: ({ text }) => frontmatterOut(rules.parseFrontmatter(text)),
+      parse_settings: ({ text }) => settingsOut(rules.parseSettings(text)),
       project_slug: ({ path }) => rules.projectSlug(path),
       team_delta: ({ local, server }) =>
         Object.fromEntries(rules.teamDelta(Object.entries(local), Object.entries(server))),
@@ -66,6 +78,18 @@ function headerIn({ name, description, type, modifiedMs, mtimeMs, size, ...rest 
 function frontmatterOut({ modifiedMs, problems, ...rest }) {
   const number = modifiedMs === undefined ? null : Number(modifiedMs);
   return { ...withNulls(rest), modifiedMs: number, problems: problems.map(withNulls) };
+}
+
+function ageOut({ days, ...rest }) {
+  return { ...withNulls(rest), days: Number(days) };
+}
+
+function settingsOut({ problems, ...rest }) {
+  return { ...withNulls(rest), problems: problems.map(withNulls) };
+}
+
+function withoutNulls(record) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, value ?? undefined]));
 }
 
 function withNulls(record) {

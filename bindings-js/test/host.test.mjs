@@ -337,7 +337,7 @@ test("a signal that is used again and again collects no listeners", async (t) =>
 const FAILURE = { code: "other", message: "x" };
 const OUTCOMES = {
   Done: "done",
-  Listing: { listing: { entries: [{ name: "a", invalidName: false, stat: null }], incomplete: false } },
+  Listing: { listing: { names: "a", numbers: Float64Array.of(-1, 0, 0, 0, 0, 0, 0, 0), incomplete: false } },
   Content: { content: Uint8Array.of(1) },
   Heads: { heads: [{ content: Uint8Array.of(1) }, { failed: FAILURE }] },
   Stat: {
@@ -405,7 +405,10 @@ test("a contract that is broken gives `protocol`, never a trap", () => {
   }
   const flow = start();
   flow.answer(0, info);
-  assert.deepEqual(flow.resume(), { done: { directory: "/tmp/memory/", enabled: true } });
+  for (const { id } of flow.resume().effects) {
+    flow.answer(id, { failed: { code: "not-found", message: "x" } });
+  }
+  assert.equal(flow.resume().done.directory, "/tmp/memory/");
   assert.throws(() => call(instance, () => flow.resume()), (error) => error.code === "protocol");
 });
 

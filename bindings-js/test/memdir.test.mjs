@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -11,15 +11,11 @@ import * as esm from "memdir";
 import { isMemdirError, Memdir, MemdirError } from "memdir";
 import * as esmRules from "memdir/rules";
 
-import { folder, memory, store } from "./support/folders.mjs";
+import { code, folder, memory, store } from "./support/folders.mjs";
 
 const require = createRequire(import.meta.url);
 const LINUX = process.platform === "linux";
-const code = (expected) => (error) => {
-  assert.ok(error instanceof MemdirError, String(error));
-  assert.equal(error.code, expected, error.message);
-  return true;
-};
+const files = require("../dist/files.js");
 
 test("a scan, a manifest, one memory, a prompt", async (t) => {
   const path = store(t, { "a.md": memory("a"), "b.md": memory("b"), "MEMORY.md": "- [a](a.md)\n", "note.txt": "no" });
@@ -193,13 +189,19 @@ test("a directory that is not accepted", async () => {
 
 test("arguments of the wrong type, and text that is none", async (t) => {
   const memdir = await Memdir.open({ directory: folder(t) });
-  for (const wrong of [undefined, null, 1, {}, [], Symbol("x"), 1n, () => {}]) {
-    await assert.rejects(Memdir.open({ directory: wrong }), code("invalid-argument"));
+  for (const wrong of [1, {}, [], Symbol("x"), 1n, () => {}]) {
+    for (const option of ["directory", "cwd", "home", "platform"]) {
+      await assert.rejects(Memdir.open({ [option]: wrong }), code("invalid-argument"), option);
+    }
+    await assert.rejects(memdir.read(wrong), code("invalid-argument"));
+  }
+  for (const wrong of [undefined, null]) {
     await assert.rejects(memdir.read(wrong), code("invalid-argument"));
   }
   const directory = "/tmp/memory";
+  const circular = {};
+  circular.circular = circular;
   for (const wrong of [
-    undefined,
     null,
     "x",
     [],
@@ -207,14 +209,35 @@ test("arguments of the wrong type, and text that is none", async (t) => {
     { directory, model: 1 },
     { directory, onEvent: "x" },
     { directory, signal: {} },
+    { directory, platform: "linux" },
+    { directory, env: null },
+    { directory, env: [] },
+    { directory, env: { A: 1 } },
+    { directory, env: { A: null } },
+    { directory, settings: "{}" },
+    { directory, settings: [] },
+    { directory, settings: circular },
+    { directory, settings: { a: 1n } },
+    { directory, features: null },
+    { directory, features: { tea: true } },
+    { directory, features: { team: 1 } },
+    { directory, features: { extractEvery: -1 } },
+    { directory, features: { extractEvery: 1.5 } },
   ]) {
     await assert.rejects(Memdir.open(wrong), code("invalid-argument"));
   }
-  await assert.rejects(memdir.prompt({ index: "yes" }), code("invalid-argument"));
+  for (const wrong of [{ index: "yes" }, { pastContext: 1 }, { guidelines: "x" }, { guidelines: [1] }, { past: true }]) {
+    await assert.rejects(memdir.prompt(wrong), code("invalid-argument"));
+  }
+  await assert.rejects(memdir.lint(null), code("invalid-argument"));
   await assert.rejects(memdir.scan({ signal: 1 }), code("invalid-argument"));
   await assert.rejects(memdir.scan(null), code("invalid-argument"));
   await assert.rejects(Memdir.open({ directory: "/tmp/\ud800x" }), code("invalid-text"));
   await assert.rejects(memdir.read("a\udc00.md"), code("invalid-text"));
+  for (const wrong of [{ env: { A: "\ud800" } }, { env: { "\ud800": "a" } }, { settings: { a: ["\ud800"] } }, { cwd: "/\ud800" }]) {
+    await assert.rejects(Memdir.open({ directory, ...wrong }), code("invalid-text"));
+  }
+  await assert.rejects(memdir.prompt({ guidelines: ["a", "\ud800"] }), code("invalid-text"));
 });
 
 test("a closed store", async (t) => {
@@ -223,8 +246,115 @@ test("a closed store", async (t) => {
   const scan = memdir.scan();
   await Promise.all([memdir.close(), memdir.close()]);
   assert.equal((await scan).memories.length, 1, "what ran was waited for");
-  await assert.rejects(memdir.scan(), code("invalid-argument"));
+  for (const late of [memdir.scan(), memdir.manifest(), memdir.read("a.md"), memdir.prompt(), memdir.lint()]) {
+    await assert.rejects(late, code("closed"));
+  }
+  memdir.compacted();
+  await assert.rejects(memdir.scan(), code("closed"));
   await memdir[Symbol.asyncDispose]();
+});
+
+test("a second scan reads no file that has not changed", async (t) => {
+  const path = store(t, { "a.md": memory("a"), "b.md": memory("b"), "c.md": "---\nname: never closed\n" });
+  const before = new Date(Date.now() - 60_000);
+  for (const name of ["a.md", "b.md", "c.md"]) {
+    utimesSync(join(path, name), before, before);
+  }
+  const memdir = await Memdir.open({ directory: path });
+  const readMany = t.mock.method(files, "readMany");
+  const read = t.mock.method(files, "read");
+  const list = t.mock.method(files, "list");
+  const paths = () => readMany.mock.calls.flatMap(({ arguments: [effect] }) => effect.paths);
+  const reset = () => [readMany, read, list].forEach(({ mock }) => mock.resetCalls());
+
+  const first = await memdir.scan();
+  assert.equal(paths().length, 3);
+  reset();
+  assert.deepEqual(await memdir.scan(), first);
+  assert.equal(await memdir.manifest(), esmRules.formatManifest(first.memories));
+  assert.deepEqual([paths(), read.mock.callCount(), list.mock.callCount()], [[], 0, 2]);
+
+  // The same size and time: the change shows in nothing but the time of the change itself.
+  writeFileSync(join(path, "b.md"), memory("b").replace("about b", "about x"));
+  utimesSync(join(path, "b.md"), before, before);
+  const changed = await memdir.scan();
+  assert.deepEqual(paths(), [join(path, "b.md")]);
+  assert.equal(changed.memories.find(({ path }) => path === "b.md").description, "about x");
+
+  reset();
+  memdir.compacted();
+  assert.deepEqual(await memdir.scan(), changed);
+  assert.equal(paths().length, 3);
+
+  reset();
+  rmSync(join(path, "a.md"));
+  writeFileSync(join(path, "new.md"), memory("new"));
+  await memdir.scan();
+  await memdir.scan();
+  const fresh = join(path, "new.md");
+  assert.deepEqual(paths(), [fresh, fresh], "what has just changed may change again unseen");
+});
+
+test("every field of a header crosses as it is", async (t) => {
+  const path = store(t, {
+    "full.md": "---\nname: 名前 😀\ndescription: 'x\ty'\ntype: reference\nmodified: 2026-01-02T03:04:05Z\npinned: true\n---\n",
+    "bare.md": "no frontmatter\n",
+    "e\u0301.md": "---\nname: \"nul \\0 in it\"\ntype: user\n---\n",
+  });
+  mkdirSync(join(path, "team"));
+  writeFileSync(join(path, "team", "f.md"), "---\ntype: feedback\ndescription: d\n---\n");
+  const memdir = await Memdir.open({ directory: path });
+  const { memories } = await memdir.scan();
+  assert.equal(memories.length, 4);
+  for (const header of memories) {
+    const { header: same, content } = await memdir.read(header.path);
+    assert.deepEqual(header, same);
+    const { name, description, type, modifiedMs, pinned } = esmRules.parseFrontmatter(content);
+    const { size, mtimeMs } = statSync(join(path, header.path));
+    assert.deepEqual(header, {
+      path: header.path,
+      name,
+      description,
+      type,
+      scope: header.path.startsWith("team/") ? "team" : "private",
+      pinned,
+      modifiedMs,
+      mtimeMs: Math.floor(mtimeMs),
+      size,
+    });
+  }
+});
+
+test("the prompt stays the same to the byte until the conversation is compacted", async (t) => {
+  const path = store(t, { "MEMORY.md": "- [a](a.md)\n" });
+  const memdir = await Memdir.open({ directory: path });
+  const prompt = await memdir.prompt();
+  writeFileSync(join(path, "MEMORY.md"), "- [b](b.md)\n");
+  assert.equal(await memdir.prompt(), prompt);
+  assert.equal(await memdir.prompt({ index: true, guidelines: [] }), prompt);
+  memdir.compacted();
+  assert.ok((await memdir.prompt()).includes("- [b](b.md)"));
+});
+
+test("lint names what is wrong and what to do", async (t) => {
+  const path = store(t, {
+    "MEMORY.md": "- [a](a.md)\n- [gone](gone.md)\n",
+    "a.md": memory("a"),
+    "b.md": "no frontmatter\n",
+    "latin.md": Buffer.from([0x63, 0xe9]),
+  });
+  const memdir = await Memdir.open({ directory: path });
+  const { findings } = await memdir.lint();
+  assert.deepEqual(
+    findings.map(({ path, line, code, severity }) => [path, line, code, severity]),
+    [
+      ["MEMORY.md", 2, "index-link-broken", "error"],
+      ["b.md", null, "frontmatter-missing", "warning"],
+      ["b.md", null, "not-indexed", "warning"],
+      ["latin.md", null, "not-utf8", "error"],
+    ],
+  );
+  assert.ok(findings.every(({ message, remedy }) => message.length > 5 && remedy.length > 5));
 });
 
 test("errors are recognised, also those of another copy of the package", async (t) => {

@@ -84,6 +84,32 @@ test("batchEntries loses nothing and keeps its limit", () => {
   );
 });
 
+test("what is left out of an input counts as null", () => {
+  assert.equal(rules.envFlag(undefined), null);
+  assert.deepEqual(rules.memoryEnabled({}), { enabled: true, because: "default" });
+  assert.deepEqual(rules.memoryEnabled({ CLAUDE_CODE_SIMPLE: undefined }, { user: undefined, policy: false, flag: null }), {
+    enabled: false,
+    because: "settings-policy",
+  });
+  assert.deepEqual(rules.chooseDirectory({ platform: "posix", env: { CLAUDE_CONFIG_DIR: "/c" }, settings: {}, projectRoot: "/p/q" }), {
+    directory: "/c/projects/-p-q/memory/",
+    chosenBy: "default",
+    projectKey: "-p-q",
+    refused: [],
+  });
+  assert.deepEqual(rules.memoryAge({ mtimeMs: -1, nowMs: 0 }), { days: 0, text: "today", warning: null });
+  assert.equal(rules.defaultScope(undefined, { team: true }), "private");
+  assert.deepEqual(rules.lintMemories({ memories: [] }), []);
+});
+
+test("two memories with one path are two memories", () => {
+  const one = { path: "a.md", text: "---\nname: a\ndescription: d\ntype: user\n---\n" };
+  assert.deepEqual(
+    rules.lintMemories({ memories: [one, one] }).map(({ code }) => code),
+    ["duplicate-name"],
+  );
+});
+
 test("wrong arguments", () => {
   const header = rules.parseFrontmatter("");
   const calls = [
@@ -108,6 +134,34 @@ test("wrong arguments", () => {
     () => rules.batchEntries({ a: "b" }, { maxBytes: 1.5 }),
     () => rules.batchEntries({ a: "b" }, { maxBytes: Number.NaN }),
     () => rules.batchEntries({ a: "b" }, 5),
+    () => rules.injectiveKey(),
+    () => rules.envFlag(true),
+    () => rules.memoryEnabled(),
+    () => rules.memoryEnabled({ A: 1 }),
+    () => rules.memoryEnabled({}, { user: "yes" }),
+    () => rules.memoryEnabled({}, { users: true }),
+    () => rules.chooseDirectory(),
+    () => rules.chooseDirectory({ ...question(), platform: "linux" }),
+    () => rules.chooseDirectory({ ...question(), home: 1 }),
+    () => rules.chooseDirectory({ ...question(), env: undefined }),
+    () => rules.chooseDirectory({ ...question(), settings: { user: true } }),
+    () => rules.chooseDirectory({ ...question(), settings: { other: "/x" } }),
+    () => rules.chooseDirectory({ ...question(), projectRoot: null }),
+    () => rules.parseSettings({}),
+    () => rules.memoryAge({}),
+    () => rules.memoryAge({ mtimeMs: 0, nowMs: 1.5 }),
+    () => rules.memoryAge({ mtimeMs: 0, nowMs: Number.NaN }),
+    () => rules.memoryAge({ mtimeMs: 0n, nowMs: 0 }),
+    () => rules.memoryAge({ mtimeMs: 0, modifiedMs: "1", nowMs: 0 }),
+    () => rules.defaultScope("other", { team: true }),
+    () => rules.defaultScope("user"),
+    () => rules.defaultScope("user", { team: "yes" }),
+    () => rules.lintMemories(),
+    () => rules.lintMemories({}),
+    () => rules.lintMemories({ memories: {} }),
+    () => rules.lintMemories({ memories: [{ path: "a.md" }] }),
+    () => rules.lintMemories({ memories: [{ path: "a.md", text: "", other: 1 }] }),
+    () => rules.lintMemories({ index: 1, memories: [] }),
   ];
   for (const call of calls) {
     assert.throws(call, (error) => error instanceof MemdirError && error.code === "invalid-argument", String(call));
@@ -127,6 +181,16 @@ test("half a surrogate pair is refused wherever text enters", () => {
     () => rules.teamDelta({ a: bad }, {}),
     () => rules.teamDelta({}, { a: bad }),
     () => rules.batchEntries({ a: bad }),
+    () => rules.injectiveKey(bad),
+    () => rules.envFlag(bad),
+    () => rules.memoryEnabled({ A: bad }),
+    () => rules.chooseDirectory({ ...question(), home: bad }),
+    () => rules.chooseDirectory({ ...question(), env: { [bad]: "x" } }),
+    () => rules.chooseDirectory({ ...question(), settings: { user: bad } }),
+    () => rules.chooseDirectory({ ...question(), projectRoot: bad }),
+    () => rules.parseSettings(bad),
+    () => rules.lintMemories({ index: bad, memories: [] }),
+    () => rules.lintMemories({ memories: [{ path: "a.md", text: bad }] }),
   ];
   for (const call of calls) {
     assert.throws(call, (error) => error.code === "invalid-text" && error.family === "input", String(call));
@@ -153,6 +217,10 @@ function union(name) {
   const types = readFileSync(new URL("../dist/types.d.ts", import.meta.url), "utf8");
   const [, members] = new RegExp(`export type ${name} =([^;]*);`).exec(types);
   return [...members.matchAll(/"([^"]+)"/g)].map(([, member]) => member);
+}
+
+function question() {
+  return { platform: "posix", home: "/home/u", env: {}, settings: {}, projectRoot: "/home/u/p" };
 }
 
 function memory() {

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 
 use crate::errors::{guarded, raise};
-use crate::from_python::structured;
+use crate::from_python::{Entries, Text, structured, text};
 use crate::to_python::{Shape, to_python};
 
 /// Makes the Python value of what a flow ended with.
@@ -217,12 +217,27 @@ pub(crate) fn probe(effects: &Bound<'_, PyAny>) -> PyResult<Flow> {
     Ok(Flow::with_shape(core::probe(effects), Shape::Dicts))
 }
 
-/// The command line, given as `{"args": [...], "cwd": str | None}`; ends with the exit code.
+/// The command line; ends with the exit code.
 #[pyfunction]
-#[pyo3(signature = (options: "dict[str, Any]", /) -> "Flow[int]")]
-pub(crate) fn command(options: &Bound<'_, PyAny>) -> PyResult<Flow> {
-    let options: CommandOptions = structured(options, ErrorCode::InvalidArgument)?;
-    Ok(Flow::new(memdir_core::cli::command(options)))
+#[pyo3(signature = (
+    args: "collections.abc.Sequence[str]",
+    *,
+    cwd: "str | None",
+    home: "str | None",
+    env: "collections.abc.Mapping[str, str]"
+) -> "Flow[int]")]
+pub(crate) fn command(
+    args: Vec<Text>,
+    cwd: Option<Text>,
+    home: Option<Text>,
+    env: Entries,
+) -> Flow {
+    Flow::new(memdir_core::cli::command(CommandOptions {
+        args: args.into_iter().map(|Text(arg)| arg).collect(),
+        cwd: text(cwd),
+        home: text(home),
+        env: env.0,
+    }))
 }
 
 /// The code of a failed effect for an error number of the operating system.

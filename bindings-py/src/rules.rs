@@ -1,13 +1,18 @@
 //! The rules of the core as functions, under their own names.
 
 use memdir_core::limits::TEAM_BATCH_BYTES;
+use memdir_core::lint::LintInput;
 use memdir_core::memory::MemoryHeader;
+use memdir_core::paths::DirectoryQuestion;
 use memdir_core::{Error, rules};
 use pyo3::prelude::*;
 use serde::Serialize;
 
 use crate::errors::{guarded, raise};
-use crate::from_python::{Count, Entries, Header, PlatformName, Text};
+use crate::from_python::{
+    BySource, Count, Entries, Flag, Header, Linted, Milliseconds, PlatformName, Text, TypeName,
+    text,
+};
 use crate::to_python::{Shape, to_python};
 
 /// Runs a rule without the GIL and gives its result to Python.
@@ -92,6 +97,135 @@ pub(crate) fn validate_memory_path(
             home.as_ref().map(|home| home.0.as_str()),
         )
     })
+}
+
+/// Name the folder of a project whose slug belongs to another project: the slug, `-`, and eight digits
+/// that come from the whole path.
+///
+/// Source: reference facts 1.1; DESIGN, "Project slug".
+#[pyfunction]
+#[pyo3(signature = (path: "str") -> "str")]
+pub(crate) fn injective_key(py: Python<'_>, path: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::injective_key(&path.0)))
+}
+
+/// Say what a switch in the environment says: `1 true yes on` and `0 false no off`, in any case,
+/// trimmed. Anything else, None too, says nothing: None.
+///
+/// Source: reference facts 2.
+#[pyfunction]
+#[pyo3(signature = (value: "str | None") -> "bool | None")]
+pub(crate) fn env_flag(py: Python<'_>, value: Option<Text>) -> PyResult<Py<PyAny>> {
+    let value = text(value);
+    apply(py, || Ok(rules::env_flag(value.as_deref())))
+}
+
+/// Decide whether memory is on: the first switch that says something. A project's settings come with
+/// the repository, so they can switch memory off but never on.
+///
+/// `env` are environment variables, `settings` is `autoMemoryEnabled` of each settings file.
+///
+/// Source: reference facts 2; DESIGN, "Off means off".
+#[pyfunction]
+#[pyo3(signature = (env: "collections.abc.Mapping[str, str]", settings: "_types.EnabledSettings") -> "_types.Enabled")]
+pub(crate) fn memory_enabled(
+    py: Python<'_>,
+    env: Entries,
+    settings: BySource<Flag>,
+) -> PyResult<Py<PyAny>> {
+    let settings = settings.map(|Flag(enabled)| enabled);
+    apply(py, || Ok(rules::memory_enabled(&env.0, &settings)))
+}
+
+/// Choose the directory of a project's store: the first of the environment's override,
+/// `autoMemoryDirectory` of trusted settings, the project's folder below the config home. The first
+/// setting that is there counts, so a bad one is in `refused` and not passed over for a lesser one.
+///
+/// `project_root` is absolute: the project's git root, or where the agent was started. `settings` is
+/// `autoMemoryDirectory` of each settings file. A `home` that is not absolute counts as none.
+///
+/// Raises `PathError` with code `no-home` when the default place needs a home directory and there is
+/// none, and those of `validate_memory_path` when the default place is not acceptable.
+///
+/// Source: reference facts 1.2 to 1.4; DESIGN, "Trust".
+#[pyfunction]
+#[pyo3(signature = (*, platform: "_types.PlatformName", home: "str | None" = None, env: "collections.abc.Mapping[str, str]", settings: "_types.DirectorySettings", project_root: "str") -> "_types.Choice")]
+pub(crate) fn choose_directory(
+    py: Python<'_>,
+    platform: PlatformName,
+    home: Option<Text>,
+    env: Entries,
+    settings: BySource<Text>,
+    project_root: Text,
+) -> PyResult<Py<PyAny>> {
+    let question = DirectoryQuestion {
+        platform: platform.0,
+        home: text(home),
+        env: env.0,
+        settings: settings.map(|Text(directory)| directory),
+        project_root: project_root.0,
+    };
+    apply(py, || rules::choose_directory(&question))
+}
+
+/// Read what a settings file says about memory. Never fails: what cannot be used is in `problems`.
+///
+/// Source: reference facts 1.4 and 2; DESIGN, "Trust".
+#[pyfunction]
+#[pyo3(signature = (text: "str") -> "_types.Settings")]
+pub(crate) fn parse_settings(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::parse_settings(&text.0)))
+}
+
+/// Say how old a memory is at `now_ms`: counted from its own `modified` time when it has one that is
+/// not in the future, else from the file's modification time. All in milliseconds since the epoch.
+///
+/// Source: reference facts 5.5; DESIGN, "Age".
+#[pyfunction]
+#[pyo3(signature = (*, mtime_ms: "int", modified_ms: "int | None" = None, now_ms: "int") -> "_types.MemoryAge")]
+pub(crate) fn memory_age(
+    py: Python<'_>,
+    mtime_ms: Milliseconds,
+    modified_ms: Option<Milliseconds>,
+    now_ms: Milliseconds,
+) -> PyResult<Py<PyAny>> {
+    let modified = modified_ms.map(|Milliseconds(modified)| modified);
+    apply(py, || Ok(rules::memory_age(mtime_ms.0, modified, now_ms.0)))
+}
+
+/// Say where a memory of a type belongs when nothing else is said: what is about one person stays
+/// private, what is about the project goes to the team, if there is one.
+///
+/// Source: documents 000 §8 and 002.
+#[pyfunction]
+#[pyo3(signature = (r#type: "_types.MemoryType | None", *, team: "bool" = false) -> "_types.MemoryScope")]
+pub(crate) fn default_scope(
+    py: Python<'_>,
+    r#type: Option<TypeName>,
+    team: bool,
+) -> PyResult<Py<PyAny>> {
+    let kind = r#type.map(|TypeName(kind)| kind);
+    apply(py, || Ok(rules::default_scope(kind, team)))
+}
+
+/// Say what is wrong with a store, given the texts of `MEMORY.md`, of `team/MEMORY.md` and of every
+/// other memory. The findings are sorted by path, line and code.
+///
+/// Source: reference facts 3.3 and 15.
+#[pyfunction]
+#[pyo3(signature = (*, index: "str | None" = None, team_index: "str | None" = None, memories: "collections.abc.Sequence[_types.LintMemory]") -> "list[_types.Finding]")]
+pub(crate) fn lint_memories(
+    py: Python<'_>,
+    index: Option<Text>,
+    team_index: Option<Text>,
+    memories: Vec<Linted>,
+) -> PyResult<Py<PyAny>> {
+    let given = LintInput {
+        index: text(index),
+        team_index: text(team_index),
+        memories: memories.into_iter().map(|Linted(memory)| memory).collect(),
+    };
+    apply(py, || Ok(rules::lint_memories(&given)))
 }
 
 /// Give the local entries (key to content) that the server lacks or holds with another checksum;

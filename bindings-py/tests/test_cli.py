@@ -6,14 +6,25 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
+from memdir import Memdir
+from test_vectors import camel_case
 
 
-def memdir(*args: str | bytes, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+def memdir(
+    *args: str | bytes, cwd: Path | None = None, env: Mapping[Any, Any] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """`env` comes on top of the environment of the tests; on posix it may be bytes."""
     command = [sys.executable, "-m", "memdir", *args]
-    return subprocess.run(command, capture_output=True, check=False, cwd=cwd, timeout=60)
+    more = {os.fsdecode(name): os.fsdecode(value) for name, value in (env or {}).items()}
+    return subprocess.run(
+        command, capture_output=True, check=False, cwd=cwd, env=os.environ | more, timeout=60
+    )
 
 
 @pytest.fixture
@@ -56,3 +67,78 @@ def test_a_reader_that_goes_away(store: Path) -> None:
     done = subprocess.run(command, shell=True, capture_output=True, check=False, timeout=60)
     assert b"Exception ignored" not in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path.resolve() / "project"
+    folder.mkdir()
+    return folder
+
+
+def test_path(project: Path) -> None:
+    env = {"CLAUDE_CONFIG_DIR": str(project.parent / "config")}
+    for done in (
+        memdir("path", "--json", cwd=project, env=env),
+        memdir("path", "--json", "--cwd", str(project), env=env),
+        memdir("path", "--json", "--cwd", project.name, cwd=project.parent, env=env),
+    ):
+        assert (done.returncode, done.stderr) == (0, b"")
+        found = json.loads(done.stdout)
+        assert found["projectRoot"] == str(project)
+        opened = Memdir(cwd=project, env=env).opened
+        assert {camel_case(name): value for name, value in asdict(opened).items()} == found | {
+            "refused": (),
+            "report": (),
+        }
+    done = memdir("path", cwd=project, env=env | {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"})
+    assert b"env-disabled" in done.stdout
+    assert not (project.parent / "config").exists()
+
+
+def test_lint(store: Path) -> None:
+    (store / "é.md").write_text("---\nname: É\ndescription: a\ntype: user\n---\n", encoding="utf-8")
+    index = store / "MEMORY.md"
+    for link, code, severities in (("é.md", 0, []), ("e.md", 1, ["error", "warning"])):
+        index.write_text(f"- [É]({link})\n", encoding="utf-8")
+        done = memdir("lint", "--json", "--dir", str(store))
+        assert done.returncode == code
+        findings = json.loads(done.stdout)["findings"]
+        assert [finding["severity"] for finding in findings] == severities
+        assert memdir("lint", "--dir", str(store)).returncode == code
+
+
+@pytest.mark.skipif(os.name != "posix", reason="variables are bytes")
+@pytest.mark.parametrize("home", [b"", b"notes", b"/\xff"])
+def test_a_home_that_is_none(project: Path, home: bytes) -> None:
+    done = memdir("path", cwd=project, env={b"HOME": home})
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"[no-home]" in done.stderr
+    assert memdir("path", "--dir", str(project), env={b"HOME": home}).returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="variables are bytes")
+def test_variables_that_are_no_text(project: Path) -> None:
+    odd = {b"\xff": b"a", b"CLAUDE_CODE_DISABLE_AUTO_MEMORY": b"1\xff"}
+    env = {b"CLAUDE_CONFIG_DIR": os.fsencode(project.parent / "config"), **odd}
+    done = memdir("path", "--json", cwd=project, env=env)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["because"] == "default"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps a folder that is in use")
+def test_a_deleted_working_directory(project: Path) -> None:
+    def in_a_deleted_folder(*words: str) -> subprocess.CompletedProcess[bytes]:
+        folder = project / "gone"
+        folder.mkdir()
+        program = ["-c", "import sys; from memdir._cli import main; sys.exit(main())", *words]
+        line = 'rmdir "$PWD" && exec "$@"'
+        command = ["/bin/sh", "-c", line, "sh", sys.executable, *program]
+        return subprocess.run(command, capture_output=True, check=False, cwd=folder, timeout=60)
+
+    done = in_a_deleted_folder("path")
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"memdir: ")
+    assert b"[invalid-argument]" in done.stderr
+    done = in_a_deleted_folder("path", "--cwd", str(project))
+    assert (done.returncode, done.stderr) == (0, b"")

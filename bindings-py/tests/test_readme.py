@@ -1,4 +1,4 @@
-"""The examples of the README run as they stand, but for the folder."""
+"""The examples of the README run as they stand, but for the home directory."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ from memdir import __version__
 
 TEXT = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-FOLDER = "/home/me/notes/memory"
+HOME = "/home/me"
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_example(example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.md").write_text("---\ndescription: an example\n---\n", encoding="utf-8")
-    assert FOLDER in example
-    exec(compile(example.replace(FOLDER, tmp_path.as_posix()), "README.md", "exec"), {})
+def test_example(
+    example: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = tmp_path / "notes" / "memory"
+    store.mkdir(parents=True)
+    (store / "a.md").write_text("---\ndescription: an example\n---\n", encoding="utf-8")
+    # The store of every project.
+    monkeypatch.setenv("CLAUDE_COWORK_MEMORY_PATH_OVERRIDE", str(store))
+    assert HOME in example
+    exec(compile(example.replace(HOME, tmp_path.as_posix()), "README.md", "exec"), {})
     assert "an example" in capsys.readouterr().out
 
 

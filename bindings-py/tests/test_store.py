@@ -10,11 +10,11 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import memdir
 import pytest
-from memdir import AsyncMemdir, Memdir
+from conftest import Face
+from memdir import AsyncMemdir, Features, Memdir
 
 GOOD = "---\nname: Good\ndescription: A good one\ntype: user\n---\nBody\n"
 
@@ -25,29 +25,6 @@ def store(tmp_path: Path) -> Path:
     os.utime(tmp_path / "good.md", ns=(0, 1_773_570_600_123_000_000))
     (tmp_path / "MEMORY.md").write_text("- [Good](good.md): a good one\n", encoding="utf-8")
     return tmp_path
-
-
-class Face:
-    """Calls either face as if it were blocking."""
-
-    def __init__(self, asynchronous: bool) -> None:
-        self.asynchronous = asynchronous
-
-    def __call__(self, directory: Path | str, method: str, *args: Any, **named: Any) -> Any:
-        if not self.asynchronous:
-            with Memdir(directory=directory) as memory:
-                return getattr(memory, method)(*args, **named)
-
-        async def main() -> Any:
-            async with await AsyncMemdir.open(directory=directory) as memory:
-                return await getattr(memory, method)(*args, **named)
-
-        return asyncio.run(main())
-
-
-@pytest.fixture(params=[False, True], ids=["blocking", "asyncio"])
-def face(request: pytest.FixtureRequest) -> Face:
-    return Face(request.param)
 
 
 def test_scan_gives_frozen_dataclasses(store: Path, face: Face) -> None:
@@ -138,9 +115,11 @@ def test_opening_refuses_at_once(face: Face) -> None:
     assert raised.value.path == "notes/memory"
 
 
-def test_the_constructor_of_the_async_face_says_what_to_do() -> None:
-    with pytest.raises(TypeError, match=r"await AsyncMemdir\.open"):
-        AsyncMemdir()
+def test_the_async_face_says_when_it_is_not_open_yet() -> None:
+    memory = AsyncMemdir(directory="/srv/notes")
+    with pytest.raises(RuntimeError, match=r"AsyncMemdir\.open"):
+        _ = memory.directory
+    assert repr(memory) == "AsyncMemdir(directory=None)"
 
 
 def test_errors_name_the_path(store: Path, face: Face) -> None:
@@ -180,7 +159,28 @@ def nested(text: str) -> list[Callable[[], object]]:
         lambda: Memdir(directory=text),
         lambda: Memdir(directory="/a/b").read(text),
         lambda: memdir._core.probe([{"kind": "stat", "path": text}]),
-        lambda: memdir._core.command({"args": [text], "cwd": None}),
+        lambda: Memdir(cwd=text),
+        lambda: Memdir(directory="/a/b", home=text),
+        lambda: Memdir(directory="/a/b", env={"HOME": text}),
+        lambda: Memdir(directory="/a/b", env={text: ""}),
+        lambda: Memdir(directory="/a/b", platform=text),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").prompt(guidelines=[text]),
+        lambda: memdir._core.command([text], cwd=None, home=None, env={}),
+        lambda: rules.injective_key(text),
+        lambda: rules.env_flag(text),
+        lambda: rules.memory_enabled({"A": text}, {}),
+        lambda: rules.memory_enabled({}, {text: True}),  # type: ignore[misc]
+        lambda: rules.choose_directory(
+            platform="posix", home=text, env={}, settings={}, project_root="/a"
+        ),
+        lambda: rules.choose_directory(
+            platform="posix", env={}, settings={"user": text}, project_root="/a"
+        ),
+        lambda: rules.choose_directory(platform="posix", env={}, settings={}, project_root=text),
+        lambda: rules.parse_settings(text),
+        lambda: rules.default_scope(text),  # type: ignore[arg-type]
+        lambda: rules.lint_memories(index=text, memories=[]),
+        lambda: rules.lint_memories(memories=[memdir.LintMemory(path="a.md", text=text)]),
     ]
 
 
@@ -191,6 +191,12 @@ def test_half_of_a_surrogate_pair_is_refused_everywhere(position: int, text: str
         nested(text)[position]()
     assert raised.value.code == "invalid-text"
     assert str(text.index(text[-1] if len(text) == 1 else "\udc80")) in str(raised.value)
+
+
+def test_half_of_a_surrogate_pair_in_settings_is_refused() -> None:
+    with pytest.raises(memdir.InputError) as raised:
+        Memdir(directory="/a/b", settings={"autoMemoryDirectory": ["\ud800"]})
+    assert raised.value.code == "invalid-text"
 
 
 def test_wrong_arguments() -> None:
@@ -205,11 +211,26 @@ def test_wrong_arguments() -> None:
         lambda: rules.team_delta({"a": 1}, {}),  # type: ignore[dict-item]
         lambda: rules.batch_entries({}, max_bytes="1"),  # type: ignore[arg-type]
         lambda: rules.batch_entries({}, 1),  # type: ignore[call-arg]
-        lambda: Memdir(),  # type: ignore[call-arg]
+        lambda: rules.env_flag(1),  # type: ignore[arg-type]
+        lambda: rules.memory_enabled([], {}),  # type: ignore[arg-type]
+        lambda: rules.memory_enabled({}, {"user": "yes"}),  # type: ignore[typeddict-item]
+        lambda: rules.memory_enabled({}, []),  # type: ignore[arg-type]
+        lambda: rules.memory_age(mtime_ms=0.5, now_ms=1),  # type: ignore[arg-type]
+        lambda: rules.default_scope("user", team=1),  # type: ignore[arg-type]
+        lambda: rules.lint_memories(memories=["a.md"]),  # type: ignore[list-item]
+        lambda: Memdir("/a/b"),  # type: ignore[call-arg]
         lambda: Memdir(directory=1),  # type: ignore[arg-type]
-        lambda: Memdir(directory=None),  # type: ignore[arg-type]
+        lambda: Memdir(directory=b"/a/b"),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b", cwd=1),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b", env=["A"]),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b", env={"A": 1}),  # type: ignore[dict-item]
+        lambda: Memdir(directory="/a/b", settings="{}"),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b", settings={"a": object()}),
+        lambda: Memdir(directory="/a/b", features={"team": True}),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b", features=Features(team=1)),  # type: ignore[arg-type]
         lambda: Memdir(directory="/a/b").read(None),  # type: ignore[arg-type]
         lambda: Memdir(directory="/a/b").prompt(index="yes"),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").prompt(guidelines="one"),
     ]
     for call in wrong:
         with pytest.raises(TypeError):
@@ -218,7 +239,13 @@ def test_wrong_arguments() -> None:
         lambda: rules.batch_entries({}, max_bytes=-1),
         lambda: rules.batch_entries({}, max_bytes=2**70),
         lambda: rules.validate_memory_path("/a/b", platform="amiga"),  # type: ignore[arg-type]
-        lambda: memdir._core.Store({"directory": "/a/b", "colour": "red"}),
+        lambda: rules.memory_enabled({}, {"everybody": True}),  # type: ignore[typeddict-unknown-key]
+        lambda: rules.memory_age(mtime_ms=2**63, now_ms=0),
+        lambda: rules.default_scope("opinion"),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b", platform="amiga"),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b", settings={"a": float("nan")}),
+        lambda: Memdir(directory="/a/b", features=Features(extract_every=-1)),
+        lambda: Memdir(cwd="notes"),
         lambda: memdir._core.probe([{"kind": "dance"}]),
     ]
     for call in nonsense:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import REPOSITORY
-from memdir import MemdirError, MemoryHeader, rules
+from memdir import LintMemory, MemdirError, MemoryHeader, rules
 
 FOLDER = REPOSITORY / "tests" / "vectors"
 
@@ -60,6 +60,8 @@ def arguments(rule: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, An
             MemoryHeader(**{snake_case(key): value for key, value in memory.items()})
             for memory in named["memories"]
         ]
+    if rule == "lint_memories":
+        named["memories"] = [LintMemory(**memory) for memory in named["memories"]]
     if rule == "parse_frontmatter":
         return [named.pop("text")], named
     return [], named

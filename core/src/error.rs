@@ -120,6 +120,8 @@ error_codes! {
     InvalidText Input "the text holds half of a surrogate pair at position 4; pass well-formed text";
     InvalidArgument Input "limit must be a whole number from 1 to 200";
     Usage Input "unknown option --jsn; see memdir --help";
+    Disabled Input "memory is off (env-disabled); unset CLAUDE_CODE_DISABLE_AUTO_MEMORY to use it";
+    Closed Input "the store is closed; open it again";
     NotText Input "notes.md is not UTF-8 text; convert it to UTF-8";
     PathEmpty Path "the memory directory is empty; give an absolute path";
     PathNul Path "the memory directory holds a NUL character; give a plain absolute path";
@@ -132,6 +134,9 @@ error_codes! {
     PathRoot Path "/ is the root of the file system; name a folder in it";
     PathTooShort Path "/a is too short to be a memory directory; name a folder in it";
     PathOutsideStore Path "../x.md is not a path inside the store; give one relative to it, with forward slashes";
+    NoHome Path "there is no home directory to keep memories in; set HOME, or name a memory directory";
+    NotTrusted Path "autoMemoryDirectory in a project's settings is not followed; set it in your own settings";
+    NeedsConfigDir Path "CLAUDE_CODE_PROJECT_DIR_NAME only counts beside CLAUDE_CONFIG_DIR; set both or neither";
     LinkOutside Path "a.md is a link that leaves the store; keep the file itself in the store";
     NotFound Host "reading a.md failed: no such file";
     Exists Host "creating a.md failed: it exists";

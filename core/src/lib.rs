@@ -9,6 +9,7 @@ pub mod cli;
 pub mod error;
 pub mod flow;
 pub mod limits;
+pub mod lint;
 pub mod memory;
 pub mod paths;
 pub mod prompt;

@@ -32,6 +32,35 @@ pub const LARGE_MEMORY_BYTES: u64 = 1024 * 1024;
 pub const FILE_MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Folders deeper than this below the store are reported and not entered.
 pub const SCAN_MAX_DEPTH: usize = 32;
+/// Percent of an index limit from which an entry too many is near (no source).
+pub const INDEX_NEAR_PERCENT: usize = 90;
+/// Lines that an index over its limit should be brought down to (facts 3.3).
+pub const INDEX_TARGET_LINES: usize = 140;
+/// Bytes that an index over its limit should be brought down to (no source: 70%).
+pub const INDEX_TARGET_BYTES: usize = 17_500;
+/// Characters of an index line above which it is long (document 002).
+pub const INDEX_LINE_LONG: usize = 150;
+/// Characters of an index line above which it is too long (facts 7.3).
+pub const INDEX_LINE_TOO_LONG: usize = 200;
+/// Folder of the daily logs inside a store (facts 12).
+pub const LOGS_FOLDER: &str = "logs";
+/// Folder of all projects below the config home (facts 1.2).
+pub const PROJECTS_FOLDER: &str = "projects";
+/// Folder of the store inside a project's folder (facts 1.2).
+pub const STORE_FOLDER: &str = "memory";
+/// Characters of `CLAUDE_CODE_PROJECT_DIR_NAME` (list of pains 2).
+pub const PROJECT_DIR_NAME_MAX: usize = 64;
+/// The most that is read of a settings file; no source, real ones have a few kilobytes.
+pub const SETTINGS_MAX_BYTES: u64 = 1024 * 1024;
+/// The most that is read of a `.git` file and its kin, which hold one path.
+pub const GIT_FILE_MAX_BYTES: u64 = 16 * 1024;
+/// Folders that are looked at on the way up to a git root.
+pub const GIT_MAX_PARENTS: usize = 256;
+/// How recently a file may have changed for a cached header to be trusted, in milliseconds: file
+/// systems stamp times coarsely (the design's "Warm reads").
+pub const WARM_MIN_AGE_MS: i64 = 2_000;
+/// Bytes of each memory that lint reads.
+pub const LINT_READ_BYTES: usize = 65_536;
 /// Units of a project slug before it is cut and given a hash (facts 1.1).
 pub const SLUG_MAX_UNITS: usize = 200;
 /// UTF-16 units of the shortest memory directory (facts 1.5).

@@ -79,6 +79,44 @@ pub enum ReportCode {
     ValueCut,
     /// A name or description that is a list or a map.
     ValueIgnored,
+    /// Memory is off.
+    Disabled,
+    /// A settings file cannot be read.
+    SettingsUnreadable,
+    /// A settings file is not JSON, or no object.
+    SettingsInvalid,
+    /// A setting has the wrong type and counts as absent.
+    SettingsWrongType,
+    /// Something named a memory directory and was not followed.
+    DirectoryRefused,
+    /// The project's usual folder belongs to another project.
+    SlugCollision,
+    /// The index has more lines or bytes than are loaded.
+    IndexOverLimit,
+    /// The index is about to.
+    IndexNearLimit,
+    /// The index has frontmatter.
+    IndexFrontmatter,
+    /// A line of the index is far too long.
+    IndexLineTooLong,
+    /// A line of the index is long.
+    IndexLineLong,
+    /// A line of the index links to nothing.
+    IndexLinkBroken,
+    /// Two lines of the index link to the same memory.
+    IndexDuplicate,
+    /// No line of an index links to the memory.
+    NotIndexed,
+    /// The memory has no frontmatter.
+    FrontmatterMissing,
+    /// The frontmatter has no name.
+    NameMissing,
+    /// The frontmatter has no description.
+    DescriptionMissing,
+    /// The frontmatter has no type.
+    TypeMissing,
+    /// Two memories have the same name.
+    DuplicateName,
 }
 
 impl ReportCode {

@@ -2,6 +2,12 @@
 //! `memdir/rules`, `memdir.rules` and the WIT interface `rules`.
 
 pub use crate::error::error_table;
-pub use crate::memory::{format_manifest, parse_frontmatter, truncate_index};
-pub use crate::paths::{project_slug, validate_memory_path};
+pub use crate::lint::lint_memories;
+pub use crate::memory::{
+    default_scope, format_manifest, memory_age, parse_frontmatter, truncate_index,
+};
+pub use crate::paths::{
+    choose_directory, env_flag, injective_key, memory_enabled, parse_settings, project_slug,
+    validate_memory_path,
+};
 pub use crate::team::{batch_entries, team_delta};

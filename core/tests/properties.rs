@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use memdir_core::limits::{FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_MAX_BYTES, INDEX_MAX_LINES};
+use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::{Frontmatter, MemoryHeader, MemoryType, Scope};
-use memdir_core::paths::Platform;
+use memdir_core::paths::{DirectoryQuestion, Environment, PerSource, Platform};
 use memdir_core::report::ReportCode;
 use memdir_core::rules::{
-    batch_entries, format_manifest, parse_frontmatter, team_delta, truncate_index,
-    validate_memory_path,
+    batch_entries, choose_directory, env_flag, format_manifest, injective_key, lint_memories,
+    memory_age, parse_frontmatter, project_slug, team_delta, truncate_index, validate_memory_path,
 };
 use memdir_core::team::checksum;
 use proptest::collection::{btree_map, vec};
@@ -176,6 +177,92 @@ fn path() -> impl Strategy<Value = String> {
     })
 }
 
+/// Times around each other and at both ends.
+fn time() -> impl Strategy<Value = i64> {
+    let now = 1_773_570_600_000;
+    prop_oneof![
+        now - 400 * 86_400_000i64..now + 86_400_000,
+        any::<i64>(),
+        Just(i64::MIN),
+        Just(i64::MAX),
+        Just(0)
+    ]
+}
+
+/// Every place that can name a directory, with anything in it.
+fn question() -> impl Strategy<Value = DirectoryQuestion> {
+    let names = [
+        "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE",
+        "CLAUDE_CODE_REMOTE_MEMORY_DIR",
+        "CLAUDE_CONFIG_DIR",
+        "CLAUDE_CODE_PROJECT_DIR_NAME",
+    ];
+    let value = prop_oneof![path(), "[A-Za-z0-9_-]{1,70}"];
+    let env = btree_map(proptest::sample::select(names.to_vec()), value, 0..3);
+    let settings = vec(option::weighted(0.2, path()), 5);
+    let home = prop_oneof![
+        Just("/home/u".to_owned()),
+        Just("C:\\Users\\u".to_owned()),
+        path()
+    ];
+    let project = prop_oneof![path(), path().prop_map(|path| format!("/{path}"))];
+    (any::<bool>(), option::of(home), env, settings, project).prop_map(
+        |(windows, home, env, settings, project_root)| {
+            let mut settings = settings.into_iter().map(Option::unwrap_or_default);
+            let mut next = || settings.next().filter(|path| !path.is_empty());
+            DirectoryQuestion {
+                platform: if windows {
+                    Platform::Windows
+                } else {
+                    Platform::Posix
+                },
+                home,
+                env: env
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect::<Environment>(),
+                settings: PerSource {
+                    policy: next(),
+                    flag: next(),
+                    local: next(),
+                    project: next(),
+                    user: next(),
+                },
+                project_root,
+            }
+        },
+    )
+}
+
+/// Index lines that may link to the memories beside them, and anything.
+fn lint_input() -> impl Strategy<Value = LintInput> {
+    let path = prop_oneof![
+        "[a-c]{1}\\.md",
+        "team/[a-c]\\.md",
+        "logs/[a-c]\\.md",
+        text()
+    ];
+    let line = prop_oneof![
+        "- \\[[a-c]\\]\\((\\.\\./|team/|%2e)?[a-c]\\.md(#x)?\\)",
+        "[-\\[\\]()%a-c. ]{0,250}",
+        text(),
+    ];
+    let index = || option::of(vec(line.clone(), 0..8).prop_map(|lines| lines.join("\n")));
+    let memory = (path, text(), any::<bool>()).prop_map(|(path, text, block)| LintMemory {
+        path,
+        text: if block {
+            format!("---\n{text}\n---\n")
+        } else {
+            text
+        },
+    });
+    (index(), index(), vec(memory, 0..6)).prop_map(|(index, team_index, memories)| LintInput {
+        index,
+        team_index,
+        memories,
+    })
+}
+
 fn entries() -> impl Strategy<Value = BTreeMap<String, String>> {
     btree_map(
         prop_oneof!["[a-c]{1,2}\\.md", text()],
@@ -247,6 +334,94 @@ proptest! {
         }
         prop_assert_eq!(validate_memory_path(&valid, platform, with_home.then_some(home)), Ok(valid.clone()));
         prop_assert_eq!(validate_memory_path(&valid, platform, None), Ok(valid));
+    }
+
+    #[test]
+    fn an_age_is_never_negative_and_grows_with_the_clock(
+        mtime in time(),
+        modified in option::of(time()),
+        now in time(),
+        later in 0..i64::MAX,
+    ) {
+        let age = memory_age(mtime, modified, now);
+        prop_assert!(age.days >= 0);
+        prop_assert_eq!(age.warning.is_some(), age.days >= 2);
+        let later = now.saturating_add(later);
+        let then = memory_age(mtime, modified, later);
+        prop_assert!(then.days >= 0);
+        // While the clock passes `modified`, that time takes the place of the other.
+        let same = modified.is_none_or(|modified| (modified <= now) == (modified <= later));
+        prop_assert!(!same || then.days >= age.days, "{:?} then {:?}", age, then);
+        // Without one, or with one in the future, the file's own time counts.
+        if modified.is_none_or(|modified| modified > now) {
+            prop_assert_eq!(age, memory_age(mtime, None, now));
+        } else {
+            prop_assert_eq!(age, memory_age(i64::MAX, modified, now));
+        }
+    }
+
+    #[test]
+    fn a_chosen_directory_is_valid_as_it_is(question in question()) {
+        let Ok(choice) = choose_directory(&question) else { return Ok(()) };
+        let directory = choice.directory;
+        prop_assert_eq!(
+            validate_memory_path(&directory, question.platform, None),
+            Ok(directory.clone())
+        );
+        // Never what the project's own settings say, unless another place says the same.
+        prop_assert!(choice.chosen_by.name() != "settings-project");
+        if question.settings.project.is_some() {
+            prop_assert!(choice.refused.iter().any(|refused| refused.source.name() == "settings-project"));
+        }
+        prop_assert_eq!(choice.project_key.is_some(), choice.chosen_by.name() == "default");
+    }
+
+    #[test]
+    fn findings_are_sorted_and_each_says_what_to_do(input in lint_input()) {
+        let findings = lint_memories(&input);
+        prop_assert!(findings.is_sorted_by_key(|found| (found.path.clone(), found.line, found.code.name())));
+        for found in &findings {
+            prop_assert!(!found.message.is_empty() && !found.remedy.is_empty(), "{:?}", found);
+            prop_assert!(found.line != Some(0));
+            let text = match found.path.as_str() {
+                "MEMORY.md" => input.index.as_ref(),
+                "team/MEMORY.md" => input.team_index.as_ref(),
+                path => input.memories.iter().find(|memory| memory.path == path).map(|memory| &memory.text),
+            };
+            prop_assert!(text.is_some(), "{:?}", found);
+        }
+        prop_assert_eq!(lint_memories(&input), findings);
+    }
+
+    #[test]
+    fn keys_of_differing_paths_differ(path in path(), at in any::<proptest::sample::Index>(), other in path()) {
+        // One character put in the place of another leaves the slug alone as often as not.
+        let mut characters: Vec<char> = path.chars().collect();
+        if !characters.is_empty() {
+            let at = at.index(characters.len());
+            if let Some(character) = characters.get_mut(at) {
+                *character = if *character == '_' { '.' } else { '_' };
+            }
+        }
+        for other in [other, characters.into_iter().collect(), format!("{path}/"), path.to_uppercase()] {
+            prop_assert_eq!(injective_key(&path) == injective_key(&other), path == other);
+        }
+        prop_assert!(injective_key(&path).starts_with(&project_slug(&path)));
+    }
+
+    #[test]
+    fn a_switch_does_not_look_at_case_or_blanks(
+        word in prop_oneof!["1|0|true|false|yes|no|on|off", text()],
+        upper in vec(any::<bool>(), 8),
+        blanks in "[ \t\n]{0,3}",
+    ) {
+        let mixed: String = word
+            .chars()
+            .zip(upper.into_iter().cycle())
+            .map(|(c, upper)| if upper { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
+            .collect();
+        prop_assert_eq!(env_flag(Some(&mixed)), env_flag(Some(&word)));
+        prop_assert_eq!(env_flag(Some(&format!("{blanks}{mixed}{blanks}"))), env_flag(Some(&word)));
     }
 
     #[test]

@@ -11,18 +11,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use memdir_core::limits::TEAM_BATCH_BYTES;
-use memdir_core::memory::MemoryHeader;
-use memdir_core::paths::Platform;
+use memdir_core::lint::LintInput;
+use memdir_core::memory::{MemoryHeader, MemoryType};
+use memdir_core::paths::{DirectoryQuestion, Environment, PerSource, Platform};
 use memdir_core::{Error, rules};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rules that have vectors. A file of another name, or none of one of these, is a failure.
-const RULES: [(&str, Rule); 7] = [
+const RULES: [(&str, Rule); 15] = [
     ("batch_entries", batch_entries),
+    ("choose_directory", choose_directory),
+    ("default_scope", default_scope),
+    ("env_flag", env_flag),
     ("format_manifest", format_manifest),
+    ("injective_key", injective_key),
+    ("lint_memories", lint_memories),
+    ("memory_age", memory_age),
+    ("memory_enabled", memory_enabled),
     ("parse_frontmatter", parse_frontmatter),
+    ("parse_settings", parse_settings),
     ("project_slug", project_slug),
     ("team_delta", team_delta),
     ("truncate_index", truncate_index),
@@ -288,4 +297,75 @@ fn batch_entries(value: Value) -> Result<Result<Value, Value>, String> {
         entries,
         max_bytes.unwrap_or(TEAM_BATCH_BYTES),
     ))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Flag {
+    value: Option<String>,
+}
+
+fn env_flag(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::env_flag(input::<Flag>(value)?.value.as_deref()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Switches {
+    env: Environment,
+    settings: PerSource<bool>,
+}
+
+fn memory_enabled(value: Value) -> Result<Result<Value, Value>, String> {
+    let Switches { env, settings } = input(value)?;
+    output(rules::memory_enabled(&env, &settings))
+}
+
+fn choose_directory(value: Value) -> Result<Result<Value, Value>, String> {
+    match rules::choose_directory(&input::<DirectoryQuestion>(value)?) {
+        Ok(choice) => output(choice),
+        Err(error) => refused(&error),
+    }
+}
+
+fn parse_settings(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::parse_settings(&input::<Text>(value)?.text))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Times {
+    mtime_ms: i64,
+    modified_ms: Option<i64>,
+    now_ms: i64,
+}
+
+fn memory_age(value: Value) -> Result<Result<Value, Value>, String> {
+    let Times {
+        mtime_ms,
+        modified_ms,
+        now_ms,
+    } = input(value)?;
+    output(rules::memory_age(mtime_ms, modified_ms, now_ms))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kind {
+    #[serde(rename = "type")]
+    kind: Option<MemoryType>,
+    team: bool,
+}
+
+fn default_scope(value: Value) -> Result<Result<Value, Value>, String> {
+    let Kind { kind, team } = input(value)?;
+    output(rules::default_scope(kind, team))
+}
+
+fn injective_key(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::injective_key(&input::<ProjectPath>(value)?.path))
+}
+
+fn lint_memories(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::lint_memories(&input::<LintInput>(value)?))
 }

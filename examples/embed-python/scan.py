@@ -17,11 +17,33 @@ KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
 
 def main(core_wasm, folder):
     core = Core(core_wasm)
-    store = core.call("flows", "[constructor]store", record(directory=folder))
+    store = core.call("flows", "[constructor]store", options(folder))
     scan = core.run(core.call("flows", "[method]store.scan", store))
     print(core.call("rules", "format-manifest", scan.memories))
     for entry in scan.report:
         print(f"{entry.path}: {entry.message}", file=sys.stderr)
+
+
+def options(folder):
+    """That folder is the store, whatever the environment says, and nothing is switched on."""
+    features = record(
+        team=False,
+        extract=False,
+        extract_non_interactive=False,
+        one_step=False,
+        daily_log=False,
+        dream=False,
+        extract_every=1,
+    )
+    return record(
+        directory=folder,
+        cwd=None,
+        home=None,
+        env=[],
+        settings=None,
+        platform=None,
+        features=features,
+    )
 
 
 class Core:

@@ -19,7 +19,8 @@ use memdir_host::{drive, failure_code, perform, performs};
 
 fn store(root: &str) -> Store {
     Store::new(OpenOptions {
-        directory: root.to_owned(),
+        directory: Some(root.to_owned()),
+        ..OpenOptions::default()
     })
 }
 

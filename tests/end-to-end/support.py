@@ -14,6 +14,11 @@ DIST = ROOT / "dist"
 CONSUMERS = Path(__file__).resolve().parent / "consumers"
 NODE_TOOLS = ROOT / "bindings-js" / "node_modules" / ".bin"
 
+# Neither the switches nor the settings of whoever runs the tests.
+AS_NOBODY = {
+    name: value for name, value in os.environ.items() if not name.startswith("CLAUDE_")
+} | {"CLAUDE_CONFIG_DIR": str(ROOT / ".cache" / "no-config")}
+
 # The file of the sample store that is broken: a package may list it or not, but must report it.
 BROKEN = "project_retro_notes.md"
 
@@ -28,7 +33,7 @@ def run(
     done = subprocess.run(
         [str(word) for word in words],
         cwd=cwd,
-        env=os.environ | (env or {}),
+        env=AS_NOBODY | (env or {}),
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -43,11 +48,19 @@ def run(
     return done.stdout
 
 
-def wasi(command: str, store: Path, *words: str | Path, code: int = 0) -> str:
-    """Runs a command of dist/ under the wasmtime wheel; the store is all it sees."""
-    http = ["--http"] if command == "memdir-http.wasm" else []
+def wasi(
+    command: str,
+    folder: Path,
+    *words: str | Path,
+    env: dict[str, str] | None = None,
+    code: int = 0,
+) -> str:
+    """Runs a command of dist/ under the wasmtime wheel; `folder` and `env` are all it knows."""
+    options = ["--http"] if command == "memdir-http.wasm" else []
+    options += [f"--env={name}={value}" for name, value in (env or {}).items()]
+    options.append(f"--dir={folder}")
     runner = ROOT / "demo" / "run_wasi.py"
-    return run(sys.executable, runner, *http, DIST / command, store, *words, code=code)
+    return run(sys.executable, runner, *options, DIST / command, *words, code=code)
 
 
 def new_venv(folder: Path, package: Path) -> Path:

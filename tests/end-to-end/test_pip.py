@@ -17,6 +17,8 @@ def test_blocking(python_programs: Path, tmp_path: Path, store: Path, memories: 
     assert set(seen["paths"]) - {BROKEN} == memories
     assert BROKEN in seen["reported"]
     assert seen["read"]
+    assert seen["chosenBy"] == "option"
+    assert BROKEN in seen["findings"]
     assert seen["prompt"] == "str"
     assert seen["manifestLines"] == len(seen["paths"])
     assert seen["slug"] == "-home-ines-ingest"

@@ -7,7 +7,12 @@ import ast
 from surface import Fields, Function, Surface, kebab
 
 # Under another name in the Python package.
-RENAMED = {"memory-scope": "scope", "platform-name": "platform", "memdir-error": "error"}
+RENAMED = {
+    "memory-scope": "scope",
+    "platform-name": "platform",
+    "memdir-error": "error",
+    "memory-age": "age",
+}
 LISTS = {"list", "tuple", "Sequence"}
 MAPS = {"dict", "Mapping"}
 
@@ -39,12 +44,18 @@ def read(core: str, rules: str, types: str, memdir: str, errors: str) -> Surface
 
 
 def operations(memdir: str, name: str) -> dict[str, Function]:
-    return {
+    """The public methods of a class and of the private base that it may have."""
+    found = class_of(memdir, name)
+    methods = {
         kebab(each.name): function(each)
-        for each in class_of(memdir, name).body
+        for each in found.body
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
         and not each.name.startswith("_")
+        and not is_property(each)
     }
+    for base in bases(found):
+        methods = operations(memdir, base) | methods
+    return methods
 
 
 def exported(source: str) -> list[str]:
@@ -64,14 +75,20 @@ def class_of(source: str, name: str) -> ast.ClassDef:
 def properties(source: str, name: str) -> set[str]:
     """What a class and the private base that it may have give as properties."""
     found = class_of(source, name)
-    bases = [base.id for base in found.bases if isinstance(base, ast.Name)]
     methods = {
         kebab(each.name)
         for each in found.body
-        if isinstance(each, ast.FunctionDef)
-        and any(ast.unparse(decorator) == "property" for decorator in each.decorator_list)
+        if isinstance(each, ast.FunctionDef) and is_property(each)
     }
-    return methods.union(*(properties(source, base) for base in bases))
+    return methods.union(*(properties(source, base) for base in bases(found)))
+
+
+def bases(found: ast.ClassDef) -> list[str]:
+    return [base.id for base in found.bases if isinstance(base, ast.Name)]
+
+
+def is_property(found: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(ast.unparse(decorator) == "property" for decorator in found.decorator_list)
 
 
 def fields(found: ast.ClassDef) -> Fields:

@@ -7,7 +7,9 @@ import re
 from surface import Fields, Function, Surface, kebab
 
 # Under another name in the Node package.
-RENAMED = {"memdir-event": "event", "memdir-error": "error"}
+RENAMED = {"memdir-event": "event", "memdir-error": "error", "memory-age": "age"}
+# What the names of interfaces end with whose fields are parameters.
+OPTIONS = ("Options", "Question", "Input")
 
 
 def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surface:
@@ -16,7 +18,7 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
         name: fields(body)
         for name, body in blocks(types, r"export interface (\w+)(?: extends \w+)? \{")
     }
-    options = {name: interfaces.pop(name) for name in list(interfaces) if name.endswith("Options")}
+    options = {name: interfaces.pop(name) for name in list(interfaces) if name.endswith(OPTIONS)}
 
     def function(parameters: str, result: str) -> Function:
         found: Fields = {}
@@ -40,9 +42,9 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
     operations = {}
     for found in re.finditer(r"^ {4}(?:static )?(\w+)\(", body, re.M):
         inner, end = balanced(body, found.end() - 1)
-        result = re.match(r": Promise<([^;]+)>;", body[end:])
+        result = re.match(r": (?:Promise<([^;]+)>|void);", body[end:])
         if result is not None:
-            operations[kebab(found[1])] = function(inner, result[1])
+            operations[kebab(found[1])] = function(inner, result[1] or "void")
 
     records = {kebab(name): body for name, body in interfaces.items()}
     ((_, body),) = blocks(errors, r"export declare class (MemdirError) [^{]*\{")
@@ -56,7 +58,7 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
     asked = {}
     for name, type_ in parts(body):
         asked[name.strip('"')] = fields(balanced(type_, 0)[0]) if type_[0] == "{" else {}
-    properties = set(map(kebab, re.findall(r"^ {4}readonly (\w+):", memdir, re.M)))
+    properties = set(map(kebab, re.findall(r"^ {4}(?:readonly|get) (\w+)\W", memdir, re.M)))
     return Surface(functions, operations, rename(records), enums, asked, properties)
 
 
@@ -105,6 +107,8 @@ def fields(text: str) -> Fields:
 
 def type_of(text: str) -> str:
     bare = re.sub(r" \| undefined", "", text.removeprefix("readonly "))
+    if bare.startswith("Readonly<"):
+        return type_of(balanced(bare, len("Readonly"))[0])
     if bare.endswith(" | null"):
         return type_of(bare.removesuffix(" | null")) + "?"
     if bare.endswith("[]"):
@@ -114,9 +118,10 @@ def type_of(text: str) -> str:
         "number": "number",
         "boolean": "bool",
         "Record<string, string>": "{string}",
+        "void": "",
     }
     name = kebab(bare)
-    return simple.get(bare) or RENAMED.get(name, name)
+    return simple.get(bare, RENAMED.get(name, name))
 
 
 def rename(records: dict[str, Fields]) -> dict[str, Fields]:

@@ -11,10 +11,10 @@ TOKEN = re.compile(r"///[^\n]*|//[^\n]*|\s+|%?[a-z][a-z0-9-]*|->|@[0-9.]+|[0-9]+
 NUMBERS = {"u8", "u16", "u32", "u64", "s32", "s64"}
 # What the value of an operation is called when it is not called as the operation.
 RESULTS = {"read": "memory-file"}
-# Their fields are parameters of an operation in the packages.
-OPTIONS = {"open-options", "prompt-options"}
+# Their fields are parameters in the packages.
+OPTIONS = {"open-options", "prompt-options", "directory-question", "lint-input"}
 # Records of the flows that the packages show too.
-SHOWN = {"opened", "scan", "memory-file", "event"}
+SHOWN = {"opened", "features", "scan", "memory-file", "lint", "event"}
 
 
 @dataclass
@@ -165,14 +165,18 @@ def read(text: str) -> Surface:
     rules, flows = interfaces["rules"], interfaces["flows"]
     values = flows.variants["value"]
 
+    records = rules.records | flows.records
+
     def flat(parameters: Fields) -> Fields:
         """Records of options stand for their fields."""
         found: Fields = {}
         for name, type_ in parameters.items():
-            found |= flows.records[type_] if type_ in OPTIONS else {name: type_}
+            found |= records[type_] if type_ in OPTIONS else {name: type_}
         return found
 
-    def result(operation: str) -> str:
+    def result(operation: str, given: str) -> str:
+        if given != "flow":
+            return given
         record = values[RESULTS.get(operation, operation)]
         assert record is not None
         match list(flows.records[record].items()):
@@ -184,7 +188,8 @@ def read(text: str) -> Surface:
     opening = store.pop("constructor")
     del store["open"]
     operations = {
-        name: Function(flat(each.parameters), result(name)) for name, each in store.items()
+        name: Function(flat(each.parameters), result(name, each.result))
+        for name, each in store.items()
     }
     operations["open"] = Function(flat(opening.parameters), "opened")
 
@@ -192,10 +197,14 @@ def read(text: str) -> Surface:
         name: flows.records[record] if record else {}
         for name, record in flows.variants["effect"].items()
     }
+    shown = (rules.records.keys() - OPTIONS) | SHOWN
     return Surface(
-        rules=rules.functions,
+        rules={
+            name: Function(flat(each.parameters), each.result)
+            for name, each in rules.functions.items()
+        },
         operations=operations,
-        records=rules.records | {name: flows.records[name] for name in SHOWN},
+        records={name: records[name] for name in shown},
         enums=rules.enums,
         effects=effects,
     )

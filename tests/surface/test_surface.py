@@ -68,20 +68,31 @@ class Sources:
 
 def offered(face: Surface, wit: Surface) -> Surface:
     """A face without what it must have more than the WIT, or otherwise."""
-    operations = {
-        name: Function(
-            {key: type_ for key, type_ in each.parameters.items() if key not in FACE_ONLY},
-            # Opening gives an object, whose properties are what the WIT gives.
-            wit.operations["open"].result if name == "open" else each.result,
+    operations = {}
+    for name, each in face.operations.items():
+        wanted = wit.operations.get(name, Function({}, ""))
+        operations[name] = Function(
+            {
+                key: taken(key, type_, wanted.parameters.get(key))
+                for key, type_ in each.parameters.items()
+                if key not in FACE_ONLY
+            },
+            # Opening gives an object, which has what the WIT gives as a property.
+            wanted.result if name == "open" else each.result,
         )
-        for name, each in face.operations.items()
-        # In the WIT a resource is dropped.
-        if name != "close"
-    }
     records = dict(face.records)
     # In Node the family of an error is a property, in Python it is the class.
     records["error"] = {key: type_ for key, type_ in records["error"].items() if key != "family"}
     return Surface(face.rules, operations, records, face.enums, face.effects, face.properties)
+
+
+def taken(name: str, type_: str, wanted: str | None) -> str:
+    """What a face takes as an option, in the terms of the WIT."""
+    # Settings are an object of the language, which the face turns into JSON text; and what a face
+    # fills in may be absent.
+    if wanted is not None and (name == "settings" or type_ == wanted + "?"):
+        return wanted
+    return type_
 
 
 def names(given: dict[str, Fields]) -> dict[str, Fields]:
@@ -98,9 +109,11 @@ def test_the_python_package_offers_what_the_wit_does() -> None:
 
 def test_an_open_store_has_what_opening_gave() -> None:
     sources = Sources()
-    opened = set(sources.wit.records["opened"])
-    assert sources.node.properties == opened
-    assert sources.python.properties == opened
+    properties = {"directory", "enabled", "opened"}
+    assert sources.node.properties == properties
+    assert sources.python.properties == properties
+    # The two that are asked for most are short for fields of the third.
+    assert properties - {"opened"} <= set(sources.wit.records["opened"])
 
 
 def test_both_faces_of_python_are_the_same() -> None:
@@ -135,11 +148,11 @@ def test_every_item_of_the_wit_is_documented() -> None:
 
 def test_something_was_compared() -> None:
     for surface in (Sources().wit, Sources().node, Sources().python):
-        assert len(surface.rules) >= 8
-        assert len(surface.operations) >= 5
-        assert len(surface.records) >= 9
+        assert len(surface.rules) >= 16
+        assert len(surface.operations) >= 8
+        assert len(surface.records) >= 20
         assert all(surface.records.values())
-        assert len(surface.enums) >= 4
+        assert len(surface.enums) >= 8
     assert len(Sources().wit.effects) >= 26
 
 
@@ -150,6 +163,11 @@ CHANGES = [
     ("wit/memdir.wit", "body: u32,", "body: option<u32>,", "body"),
     ("wit/memdir.wit", "    manifest: func() -> flow;", "", "manifest"),
     ("wit/memdir.wit", "    team,\n", "    team,\n    world,\n", "world"),
+    ("wit/memdir.wit", "    chosen-by: source,\n    /// The settings", "    /// The", "chosen-by"),
+    ("wit/memdir.wit", "    compacted: func();", "    forgotten: func();", "forgotten"),
+    ("wit/memdir.wit", "    cwd: option<string>,\n    /// The user's", "    /// The", "cwd"),
+    ("wit/memdir.wit", "    team-index: option<string>,", "", "team-index"),
+    ("wit/memdir.wit", "    remote-without-folder,", "", "remote-without-folder"),
     (f"{JS}/types.d.ts", "    mtimeMs: number;", "", "mtime-ms"),
     (f"{JS}/types.d.ts", "    warning: string | null;", "    warning: string;", "warning"),
     (f"{JS}/types.d.ts", '"project" | ', "", "project"),

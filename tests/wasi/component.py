@@ -10,7 +10,38 @@ from wasmtime import Engine, Store
 from wasmtime import component as wasm
 from wasmtime.component import Variant
 
-__all__ = ["Component", "Flow", "MemdirError", "Variant"]
+__all__ = [
+    "COMMAND_OPTIONS",
+    "FEATURES",
+    "PROMPT_OPTIONS",
+    "Component",
+    "Flow",
+    "MemdirError",
+    "Variant",
+]
+
+
+# What the packages fill in for options that are not given.
+FEATURES = {
+    "team": False,
+    "extract": False,
+    "extractNonInteractive": False,
+    "oneStep": False,
+    "dailyLog": False,
+    "dream": False,
+    "extractEvery": 1,
+}
+OPEN_OPTIONS = {
+    "directory": None,
+    "cwd": None,
+    "home": None,
+    "env": {},
+    "settings": None,
+    "platform": None,
+    "features": FEATURES,
+}
+PROMPT_OPTIONS = {"index": True, "pastContext": False, "guidelines": []}
+COMMAND_OPTIONS = {"args": [], "cwd": None, "home": None, "env": {}}
 
 
 class MemdirError(Exception):
@@ -54,17 +85,24 @@ class Component:
         ]
         result = function(self.store, *given)
         if isinstance(kind.result, wasm.ResultType):
-            # Its two classes differ, so wasmtime gives the bare value of either.
-            if isinstance(result, wasm.Record):
-                raise MemdirError(lift(kind.result.err, result))
-            return lift(kind.result.ok, result)
+            # Where its two classes differ, wasmtime gives the bare value of either.
+            if not isinstance(result, Variant):
+                result = Variant("err" if isinstance(result, wasm.Record) else "ok", result)
+            if result.tag == "err":
+                raise MemdirError(lift(kind.result.err, result.payload))
+            return lift(kind.result.ok, result.payload)
         return None if kind.result is None else lift(kind.result, result)
 
     def rule(self, name: str, *arguments: Any) -> Any:
         return self.call("rules", name, *arguments)
 
-    def open(self, directory: str | Path) -> Any:
-        return self.call("flows", "[constructor]store", {"directory": str(directory)})
+    def open(self, directory: str | Path | None = None, **options: Any) -> Any:
+        given = OPEN_OPTIONS | {"directory": directory and str(directory)} | options
+        return self.call("flows", "[constructor]store", given)
+
+    def method(self, store: Any, name: str) -> None:
+        """What needs no flow."""
+        self.call("flows", f"[method]store.{name}", store)
 
     def flow(self, name: str, *arguments: Any) -> Flow:
         """`command` and `probe`, or with a dot the method of a store."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,9 @@ class Host:
 
     def host_info(self) -> Variant:
         return Variant("host-info", {"hostId": "test", "pid": os.getpid(), "platform": "posix"})
+
+    def now(self) -> Variant:
+        return Variant("now", {"ms": time.time_ns() // 1_000_000, "offsetMinutes": 0})
 
     def list(self, path: str) -> Variant:
         entries = []

@@ -35,8 +35,14 @@ class Program:
             if name.startswith("wasi:cli/run@")
         )
 
-    def run(self, *arguments: str, stdin: bytes = b"", folders: list[Path] | None = None) -> Ran:
-        """`folders` are seen by the program under their own paths."""
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        folders: list[Path] | None = None,
+        env: dict[str, str] | None = None,
+    ) -> Ran:
+        """`folders` are seen by the program under their own paths; `env` is all that it has."""
         linker = wasm.Linker(self.engine)
         linker.add_wasip2()
         if self.http:
@@ -46,6 +52,7 @@ class Program:
             (place / "stdin").write_bytes(stdin)
             config = WasiConfig()
             config.argv = ["memdir", *arguments]
+            config.env = list((env or {}).items())
             config.stdin_file = place / "stdin"
             config.stdout_file = str(place / "stdout")
             config.stderr_file = str(place / "stderr")

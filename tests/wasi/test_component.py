@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from component import Component, MemdirError, Variant
+from component import COMMAND_OPTIONS, PROMPT_OPTIONS, Component, MemdirError, Variant
 from effects import Host, failed
 from program import Program
 from stores import HOSTILE_MEMORIES, HOSTILE_REPORT
@@ -37,10 +37,10 @@ def test_a_hostile_scan_equals_that_of_the_command(
 
 def test_every_operation_of_a_store(component: Component, memdir: Program, sample: Path) -> None:
     store, host = component.open(sample), Host()
-    assert component.flow("store.open", store).run(host) == {
-        "directory": f"{sample}/",
-        "enabled": True,
-    }
+    opened = component.flow("store.open", store).run(host)
+    printed = memdir.run("path", "--json", "--dir", str(sample), folders=[sample])
+    assert opened == printed.json
+    assert (opened["directory"], opened["enabled"]) == (f"{sample}/", True)
 
     scan = component.flow("store.scan", store).run(host)
     manifest = component.flow("store.manifest", store).run(host)["manifest"]
@@ -50,13 +50,28 @@ def test_every_operation_of_a_store(component: Component, memdir: Program, sampl
     assert file["content"] == (sample / "team/style.md").read_text()
     assert file["header"] in scan["memories"]
 
-    prompt = component.flow("store.prompt", store, {"index": True}).run(host)["prompt"]
+    lint = component.flow("store.lint", store).run(host)
+    assert lint == memdir.run("lint", "--json", "--dir", str(sample), folders=[sample]).json
+    assert {
+        "path": "topics/topic 0 项目.md",
+        "line": None,
+        "code": "type-missing",
+        "severity": "warning",
+        "message": "its frontmatter has no type",
+        "remedy": "add a line type: …",
+    } in lint["findings"]
+
+    prompt = component.flow("store.prompt", store, PROMPT_OPTIONS).run(host)["prompt"]
     assert "- [Role](user_role.md): Go veteran" in prompt
     assert memdir.run("prompt", "--json", "--dir", str(sample), folders=[sample]).json == {
         "prompt": prompt
     }
-    without = component.flow("store.prompt", store, {"index": False}).run(host)["prompt"]
-    assert "user_role.md" not in without
+    more = {"index": False, "pastContext": True, "guidelines": ["Write in Latin."]}
+    other = component.flow("store.prompt", store, more).run(host)["prompt"]
+    assert "user_role.md" not in other
+    assert "Write in Latin." in other
+    assert "## Searching the past" in other
+    assert "## Searching the past" not in prompt
     # The store was found once; the events would be warnings.
     assert host.seen.count("host-info") == 1
     assert host.events == []
@@ -64,10 +79,14 @@ def test_every_operation_of_a_store(component: Component, memdir: Program, sampl
 
 def test_the_command_line_is_a_flow_too(component: Component, sample: Path) -> None:
     host = Host()
-    options = {"args": ["show", "plain.md", "--dir", sample.name], "cwd": str(sample.parent)}
+    options = COMMAND_OPTIONS | {
+        "args": ["show", "plain.md", "--dir", sample.name],
+        "cwd": str(sample.parent),
+    }
     assert component.flow("command", options).run(host) == {"code": 0}
     assert host.printed == {"stdout": "No frontmatter at all.\n", "stderr": ""}
-    assert component.flow("command", {"args": ["show"], "cwd": None}).run(host) == {"code": 2}
+    wrong = COMMAND_OPTIONS | {"args": ["show"]}
+    assert component.flow("command", wrong).run(host) == {"code": 2}
     assert "memdir --help" in host.printed["stderr"]
 
 
@@ -76,8 +95,41 @@ def test_a_warning_is_an_event(component: Component, tmp_path: Path) -> None:
     store.mkdir()
     (store / "MEMORY.md").write_bytes(b"\xff\xfe")
     host = Host()
-    component.flow("store.prompt", component.open(store), {"index": True}).run(host)
+    component.flow("store.prompt", component.open(store), PROMPT_OPTIONS).run(host)
     assert [(event["kind"], event["path"]) for event in host.events] == [("warning", "MEMORY.md")]
+
+
+def test_what_is_remembered_lasts_until_compacted(component: Component, sample: Path) -> None:
+    store, host = component.open(sample), Host()
+
+    def prompt() -> str:
+        return component.flow("store.prompt", store, PROMPT_OPTIONS).run(host)["prompt"]
+
+    first = component.flow("store.scan", store).run(host)
+    host.seen.clear()
+    assert component.flow("store.scan", store).run(host) == first
+    assert set(host.seen) == {"now", "list"}
+    before = prompt()
+    (sample / "MEMORY.md").write_text("- [New](new.md): a line\n")
+    assert prompt() == before
+    component.method(store, "compacted")
+    assert "- [New](new.md): a line" in prompt()
+    host.seen.clear()
+    component.flow("store.scan", store).run(host)
+    assert "read-many" in host.seen
+
+
+def test_a_closed_store_refuses_everything(component: Component, sample: Path) -> None:
+    store = component.open(sample)
+    component.flow("store.scan", store).run(Host())
+    component.method(store, "close")
+    component.method(store, "close")
+    component.method(store, "compacted")
+    arguments = {"read": ["plain.md"], "prompt": [PROMPT_OPTIONS]}
+    for name in ["open", "scan", "manifest", "read", "prompt", "lint"]:
+        with pytest.raises(MemdirError) as error:
+            component.flow(f"store.{name}", store, *arguments.get(name, [])).run(Host())
+        assert error.value.code == "closed", name
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The http effect of memdir-http.wasm against a server on this machine."""
 
+import contextlib
 import socket
 import threading
 import time
@@ -45,7 +46,8 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        with contextlib.suppress(BrokenPipeError):  # a client that has seen enough
+            self.wfile.write(body)
 
     def drip(self) -> None:
         """Answers at once and never comes to an end."""

@@ -1,10 +1,9 @@
-//! Decides what `make demo` shows: one store, read by three packages, compared byte for byte.
+//! Decides what `make demo` shows: one store, and the reader's own, read by three packages and
+//! compared byte for byte. Nothing but the copy of the sample is written.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
-
-use memdir_core::rules::project_slug;
 
 use crate::build;
 use crate::layout::{self, Layout};
@@ -28,26 +27,37 @@ pub fn demo(layout: &Layout) -> Result<()> {
     let store = run::step("copy demo/store, with fixed times", || sample(layout))?;
 
     println!("\nThe sample store demo/store, read by {}:\n", names(&ways));
-    let scan = same(&ways, &["scan"], &store)?;
-    show("scan", "demo/store", &scan, usize::MAX);
-    let prompt = same(&ways, &["prompt"], &store)?;
-    show("prompt", "demo/store", &prompt, LINES);
-    same(&ways, &["scan", "--json"], &store)?;
-    same(&ways, &["prompt", "--json"], &store)?;
+    let mut compared = 0;
+    let mut look = |from: &Place, words: &[&str], lines: usize| -> Result<Printed> {
+        let printed = same(&ways, from, words)?;
+        same(&ways, from, &[words, &["--json"]].concat())?;
+        compared += 2 * ways.len();
+        show(words, from, &printed, lines);
+        Ok(printed)
+    };
+    let sample = Place::store(&store)?;
+    look(&sample, &["path"], usize::MAX)?;
+    let scan = look(&sample, &["scan"], usize::MAX)?;
+    look(&sample, &["prompt"], LINES)?;
+    look(&sample, &["lint"], usize::MAX)?;
     let embedded = embedded(layout, &store)?;
     if let Some(difference) = difference(&scan.stdout, &embedded.stdout) {
         return Err(format!("the embedded memdir-core.wasm differs {difference}").into());
     }
-    let mut compared = 4 * ways.len() + 1;
 
-    if let Some(own) = own_store(layout) {
-        println!("Claude Code's own store for this folder, only read:\n");
-        let scan = same(&ways, &["scan"], &own)?;
-        show("scan", &own.to_string_lossy(), &scan, usize::MAX);
-        same(&ways, &["scan", "--json"], &own)?;
-        compared += 2 * ways.len();
+    println!("Claude Code's own store for this folder, only read:\n");
+    let own = Place::project(&layout.root)?;
+    let path = look(&own, &["path"], usize::MAX)?;
+    // The first line is the folder.
+    if path
+        .stdout
+        .lines()
+        .next()
+        .is_some_and(|folder| Path::new(folder).is_dir())
+    {
+        look(&own, &["scan"], usize::MAX)?;
     } else {
-        println!("Claude Code has no store for this folder, so only the sample was read.");
+        println!("Claude Code has no store there yet, so only the sample was read.");
     }
     println!(
         "\n{compared} outputs compared, of {} and of the",
@@ -57,10 +67,57 @@ pub fn demo(layout: &Layout) -> Result<()> {
     Ok(())
 }
 
-/// One package: its name, and its command line on a store.
+/// What a command line is about.
+struct Place<'a> {
+    /// The option that names it.
+    option: [&'a str; 2],
+    /// What it is called in what is shown.
+    shown: &'static str,
+    /// What a sandbox must let the command see.
+    folder: &'a Path,
+    /// Whether the variables of the reader count.
+    own: bool,
+}
+
+impl<'a> Place<'a> {
+    /// The copy of the sample, and nothing of the reader's.
+    fn store(folder: &'a Path) -> Result<Self> {
+        Ok(Self {
+            option: ["--dir", text(folder)?],
+            shown: "demo/store",
+            folder,
+            own: false,
+        })
+    }
+
+    /// The project in `folder`. Its store may be anywhere.
+    fn project(folder: &'a Path) -> Result<Self> {
+        Ok(Self {
+            option: ["--cwd", text(folder)?],
+            shown: ".",
+            folder: Path::new("/"),
+            own: true,
+        })
+    }
+
+    /// The variables that decide which store it is.
+    fn variables(&self) -> Vec<(String, String)> {
+        std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| self.own && (name == "HOME" || name.starts_with("CLAUDE_")))
+            .collect()
+    }
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str()
+        .ok_or_else(|| format!("{} is not UTF-8: move the repository", path.display()).into())
+}
+
+/// One package: its name, and its command line on a place.
 struct Way {
     name: &'static str,
-    program: Box<dyn Fn(&Path) -> Command>,
+    program: Box<dyn Fn(&Place<'_>) -> Command>,
 }
 
 fn names(ways: &[Way]) -> String {
@@ -89,7 +146,7 @@ fn node(layout: &Layout) -> Result<Way> {
     })?;
     Ok(Way {
         name: "the Node package",
-        program: Box::new(move |_| Command::new(&bin)),
+        program: Box::new(move |place| native(&bin, place)),
     })
 }
 
@@ -107,8 +164,20 @@ fn python(layout: &Layout) -> Result<Way> {
     })?;
     Ok(Way {
         name: "the Python package",
-        program: Box::new(move |_| Command::new(&bin)),
+        program: Box::new(move |place| native(&bin, place)),
     })
+}
+
+/// A program that sees the whole machine, with the variables that a sandbox would be given.
+fn native(program: &Path, place: &Place<'_>) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CLAUDE_") {
+            command.env_remove(name);
+        }
+    }
+    command.envs(place.variables());
+    command
 }
 
 /// The WASI command, under the wasmtime wheel.
@@ -116,11 +185,15 @@ fn wasi(layout: &Layout) -> Way {
     let python = layout.path(".venv/bin/python");
     let runner = layout.path("demo/run_wasi.py");
     let component = layout.path("dist/memdir.wasm");
-    let program = move |store: &Path| {
+    let program = move |place: &Place<'_>| {
         let mut command = Command::new(&python);
         // Reading needs no right to write, and one of the stores is the reader's own.
-        command.arg(&runner).arg("--read-only").arg(&component);
-        command.arg(store);
+        command.arg(&runner).arg("--read-only");
+        command.arg("--dir").arg(place.folder);
+        for (name, value) in place.variables() {
+            command.arg("--env").arg(format!("{name}={value}"));
+        }
+        command.arg(&component);
         command
     };
     Way {
@@ -137,17 +210,25 @@ fn embedded(layout: &Layout, store: &Path) -> Result<Printed> {
 }
 
 /// What every package prints; fails where two differ.
-fn same(ways: &[Way], words: &[&str], store: &Path) -> Result<Printed> {
+fn same(ways: &[Way], place: &Place<'_>, words: &[&str]) -> Result<Printed> {
     let (first, others) = ways.split_first().ok_or("there is no package to run")?;
     let print = |way: &Way| {
-        let mut command = (way.program)(store);
-        run::output(command.args(words).arg("--dir").arg(store))
+        let mut command = (way.program)(place);
+        command.args(words).args(place.option);
+        // `lint` ends with 1 when something is wrong with the store.
+        let codes: &[i32] = if words.first() == Some(&"lint") {
+            &[0, 1]
+        } else {
+            &[0]
+        };
+        run::expect(run::printed(&mut command)?, codes, &command)
     };
     let expected = print(first)?;
     for way in others {
         let printed = print(way)?;
         let difference = difference(&expected.stdout, &printed.stdout)
-            .or_else(|| difference(&expected.stderr, &printed.stderr));
+            .or_else(|| difference(&expected.stderr, &printed.stderr))
+            .or_else(|| (expected.code != printed.code).then(|| "in the exit code".to_owned()));
         if let Some(difference) = difference {
             let (line, one, other) = (words.join(" "), first.name, way.name);
             return Err(format!("`memdir {line}`: {one} and {other} differ {difference}").into());
@@ -176,8 +257,9 @@ fn difference(one: &str, other: &str) -> Option<String> {
 }
 
 /// Shows the first lines of what was printed, set off from ours.
-fn show(word: &str, store: &str, printed: &Printed, lines: usize) {
-    println!("$ memdir {word} --dir {store}");
+fn show(words: &[&str], place: &Place<'_>, printed: &Printed, lines: usize) {
+    let [option, _] = place.option;
+    println!("$ memdir {} {option} {}", words.join(" "), place.shown);
     for line in printed.stdout.lines().take(lines) {
         println!("{}", format!("    {line}").trim_end());
     }
@@ -224,19 +306,4 @@ fn copy_folder(from: &Path, to: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The folder in which Claude Code keeps the memories of this repository, if there is one.
-fn own_store(layout: &Layout) -> Option<PathBuf> {
-    let home = match std::env::var_os("CLAUDE_CONFIG_DIR") {
-        Some(folder) => PathBuf::from(folder),
-        None => Path::new(&std::env::var_os("HOME")?).join(".claude"),
-    };
-    let root = layout
-        .root
-        .ancestors()
-        .find(|folder| folder.join(".git").exists());
-    let slug = project_slug(root.unwrap_or(&layout.root).to_str()?);
-    let store = home.join("projects").join(slug).join("memory");
-    store.is_dir().then_some(store)
 }

@@ -46,25 +46,39 @@ pub fn check(command: &mut Command) -> Result<()> {
 pub struct Printed {
     pub stdout: String,
     pub stderr: String,
+    /// What it ended with; none when it was killed.
+    pub code: Option<i32>,
 }
 
 /// What a program prints; fails, showing it, unless the program ends with 0.
 pub fn output(command: &mut Command) -> Result<Printed> {
+    expect(printed(command)?, &[0], command)
+}
+
+/// The same, unless the program ended with none of `codes`.
+pub fn expect(printed: Printed, codes: &[i32], command: &Command) -> Result<Printed> {
+    if printed.code.is_some_and(|code| codes.contains(&code)) {
+        return Ok(printed);
+    }
+    print!("{}{}", printed.stdout, printed.stderr);
+    let end = printed
+        .code
+        .map_or("a signal".to_owned(), |code| code.to_string());
+    Err(format!("`{}` ended with {end}", line(command)).into())
+}
+
+/// What a program prints, however it ends.
+pub fn printed(command: &mut Command) -> Result<Printed> {
     let output = command.output().map_err(|error| missing(command, &error))?;
     let text = |bytes| {
         String::from_utf8(bytes)
             .map_err(|_| format!("`{}` printed text that is not UTF-8", line(command)))
     };
-    let printed = Printed {
+    Ok(Printed {
         stdout: text(output.stdout)?,
         stderr: text(output.stderr)?,
-    };
-    if output.status.success() {
-        Ok(printed)
-    } else {
-        print!("{}{}", printed.stdout, printed.stderr);
-        Err(format!("`{}` ended with {}", line(command), output.status).into())
-    }
+        code: output.status.code(),
+    })
 }
 
 fn missing(command: &Command, error: &std::io::Error) -> String {

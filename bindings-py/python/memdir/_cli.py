@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from memdir import _core
+from memdir import _core, _surroundings
 from memdir._drive import drive
 from memdir._host import Host
 from memdir.errors import InputError, MemdirError
@@ -20,12 +20,13 @@ _INTERRUPTED = 130
 def main(args: Sequence[str] | None = None) -> int:
     """Run one command line and give its exit code: 0 done, 1 failed, 2 wrong usage."""
     try:
-        cwd: str | None = os.getcwd()  # noqa: PTH109 - a plain str, as it is
-    except OSError:
-        cwd = None
-    try:
-        options = {"args": list(sys.argv[1:] if args is None else args), "cwd": cwd}
-        code = drive(_core.command(options), Host())
+        command = _core.command(
+            sys.argv[1:] if args is None else args,
+            cwd=_surroundings.cwd(),
+            home=_surroundings.home(),
+            env=_surroundings.environment(),
+        )
+        code = drive(command, Host())
     except KeyboardInterrupt:
         return _INTERRUPTED
     except MemdirError as error:

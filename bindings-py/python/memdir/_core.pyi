@@ -14,11 +14,19 @@ __all__ = [
     "Stoppable",
     "Store",
     "batch_entries",
+    "choose_directory",
     "command",
+    "default_scope",
+    "env_flag",
     "error_table",
     "failure_code",
     "format_manifest",
+    "injective_key",
+    "lint_memories",
+    "memory_age",
+    "memory_enabled",
     "parse_frontmatter",
+    "parse_settings",
     "probe",
     "project_slug",
     "team_delta",
@@ -96,7 +104,30 @@ class Store:
     """
     A memory folder. Any number of flows may run over it, from any threads.
     """
-    def __new__(cls, options: dict[str, Any], /) -> Store: ...
+    def __new__(
+        cls,
+        /,
+        *,
+        directory: str | None,
+        cwd: str | None,
+        home: str | None,
+        env: collections.abc.Mapping[str, str],
+        settings: str | None,
+        platform: _types.PlatformName | None,
+        features: _types.Features,
+    ) -> Store: ...
+    def close(self, /) -> None:
+        """
+        Makes every later flow fail with `closed`.
+        """
+    def compacted(self, /) -> None:
+        """
+        Drops everything that was remembered.
+        """
+    def lint(self, /) -> Flow[_types.Lint]:
+        """
+        What is wrong with the store; ends with `Lint`.
+        """
     def manifest(self, /) -> Flow[str]:
         """
         The memories as a model reads them; ends with a `str`.
@@ -105,7 +136,9 @@ class Store:
         """
         Finds the store; ends with `Opened`.
         """
-    def prompt(self, /, *, index: bool) -> Flow[str | None]:
+    def prompt(
+        self, /, *, index: bool, past_context: bool, guidelines: collections.abc.Sequence[str]
+    ) -> Flow[str | None]:
         """
         What the model is told about its memory; ends with a `str`, or None when memory is off.
         """
@@ -129,9 +162,53 @@ def batch_entries(
     Source: reference facts 11.3 and 11.4.
     """
 
-def command(options: dict[str, Any], /) -> Flow[int]:
+def choose_directory(
+    *,
+    platform: _types.PlatformName,
+    home: str | None = None,
+    env: collections.abc.Mapping[str, str],
+    settings: _types.DirectorySettings,
+    project_root: str,
+) -> _types.Choice:
     """
-    The command line, given as `{"args": [...], "cwd": str | None}`; ends with the exit code.
+    Choose the directory of a project's store: the first of the environment's override,
+    `autoMemoryDirectory` of trusted settings, the project's folder below the config home. The first
+    setting that is there counts, so a bad one is in `refused` and not passed over for a lesser one.
+
+    `project_root` is absolute: the project's git root, or where the agent was started. `settings` is
+    `autoMemoryDirectory` of each settings file. A `home` that is not absolute counts as none.
+
+    Raises `PathError` with code `no-home` when the default place needs a home directory and there is
+    none, and those of `validate_memory_path` when the default place is not acceptable.
+
+    Source: reference facts 1.2 to 1.4; DESIGN, "Trust".
+    """
+
+def command(
+    args: collections.abc.Sequence[str],
+    *,
+    cwd: str | None,
+    home: str | None,
+    env: collections.abc.Mapping[str, str],
+) -> Flow[int]:
+    """
+    The command line; ends with the exit code.
+    """
+
+def default_scope(type: _types.MemoryType | None, *, team: bool = False) -> _types.MemoryScope:
+    """
+    Say where a memory of a type belongs when nothing else is said: what is about one person stays
+    private, what is about the project goes to the team, if there is one.
+
+    Source: documents 000 §8 and 002.
+    """
+
+def env_flag(value: str | None) -> bool | None:
+    """
+    Say what a switch in the environment says: `1 true yes on` and `0 false no off`, in any case,
+    trimmed. Anything else, None too, says nothing: None.
+
+    Source: reference facts 2.
     """
 
 def error_table() -> list[_types.ErrorInfo]:
@@ -152,6 +229,47 @@ def format_manifest(memories: collections.abc.Sequence[_types.MemoryHeader]) -> 
     Source: reference facts 4.5; DESIGN, "Untrusted text".
     """
 
+def injective_key(path: str) -> str:
+    """
+    Name the folder of a project whose slug belongs to another project: the slug, `-`, and eight digits
+    that come from the whole path.
+
+    Source: reference facts 1.1; DESIGN, "Project slug".
+    """
+
+def lint_memories(
+    *,
+    index: str | None = None,
+    team_index: str | None = None,
+    memories: collections.abc.Sequence[_types.LintMemory],
+) -> list[_types.Finding]:
+    """
+    Say what is wrong with a store, given the texts of `MEMORY.md`, of `team/MEMORY.md` and of every
+    other memory. The findings are sorted by path, line and code.
+
+    Source: reference facts 3.3 and 15.
+    """
+
+def memory_age(*, mtime_ms: int, modified_ms: int | None = None, now_ms: int) -> _types.MemoryAge:
+    """
+    Say how old a memory is at `now_ms`: counted from its own `modified` time when it has one that is
+    not in the future, else from the file's modification time. All in milliseconds since the epoch.
+
+    Source: reference facts 5.5; DESIGN, "Age".
+    """
+
+def memory_enabled(
+    env: collections.abc.Mapping[str, str], settings: _types.EnabledSettings
+) -> _types.Enabled:
+    """
+    Decide whether memory is on: the first switch that says something. A project's settings come with
+    the repository, so they can switch memory off but never on.
+
+    `env` are environment variables, `settings` is `autoMemoryEnabled` of each settings file.
+
+    Source: reference facts 2; DESIGN, "Off means off".
+    """
+
 def parse_frontmatter(text: str) -> _types.Frontmatter:
     """
     Read the block at the top of a memory, or of the head of one.
@@ -161,6 +279,13 @@ def parse_frontmatter(text: str) -> _types.Frontmatter:
     since the epoch.
 
     Source: reference facts 4.1 to 4.3; DESIGN, "Frontmatter".
+    """
+
+def parse_settings(text: str) -> _types.Settings:
+    """
+    Read what a settings file says about memory. Never fails: what cannot be used is in `problems`.
+
+    Source: reference facts 1.4 and 2; DESIGN, "Trust".
     """
 
 def probe(effects: list[dict[str, Any]], /) -> Flow[list[Any]]:

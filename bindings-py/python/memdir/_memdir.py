@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
+from memdir import _surroundings
 from memdir._core import Store
 from memdir._drive import drive, drive_async
 from memdir._host import AsyncModel, Host, Model, OnEvent
+from memdir._types import Features
+from memdir.errors import InputError
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from memdir._types import MemoryFile, Opened, Scan
+    from memdir._types import Lint, MemoryFile, Opened, PlatformName, Scan
+
+_PLAIN = Features()
 
 
 class _Base:
@@ -20,32 +27,73 @@ class _Base:
 
     _store: Store
     _host: Host
-    _opened: Opened
+    _opened: Opened | None = None
 
     @property
     def directory(self) -> str:
         """The memory folder: absolute, normalised, with one trailing separator."""
-        return self._opened.directory
+        return self.opened.directory
 
     @property
     def enabled(self) -> bool:
         """Whether memory is on. When it is off, nothing is read, written or created."""
-        return self._opened.enabled
+        return self.opened.enabled
+
+    @property
+    def opened(self) -> Opened:
+        """All that opening found: which folder, what named it, what was refused, and why."""
+        if self._opened is None:
+            raise RuntimeError("the store is not open yet: enter it, or use AsyncMemdir.open")
+        return self._opened
+
+    def compacted(self) -> None:
+        """Drop everything that was remembered, as after the compaction of a conversation.
+
+        The next call finds the store anew, reads every file and computes the prompt.
+        """
+        self._store.compacted()
 
     def __repr__(self) -> str:
         """Name the folder."""
-        return f"{type(self).__name__}(directory={self.directory!r})"
+        directory = None if self._opened is None else self._opened.directory
+        return f"{type(self).__name__}(directory={directory!r})"
 
 
-def _store(directory: str | os.PathLike[str]) -> Store:
-    return Store({"directory": os.fspath(directory)})
+def _store(
+    *,
+    directory: str | os.PathLike[str] | None,
+    cwd: str | os.PathLike[str] | None,
+    home: str | os.PathLike[str] | None,
+    env: Mapping[str, str] | None,
+    settings: Mapping[str, Any] | None,
+    platform: PlatformName | None,
+    features: Features,
+) -> Store:
+    return Store(
+        directory=None if directory is None else os.fspath(directory),
+        cwd=_surroundings.cwd() if cwd is None else os.fspath(cwd),
+        home=_surroundings.home() if home is None else os.fspath(home),
+        env=_surroundings.environment() if env is None else env,
+        settings=None if settings is None else _json(settings),
+        platform=platform,
+        features=features,
+    )
+
+
+def _json(settings: Mapping[str, Any]) -> str:
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"settings must be a mapping, not {type(settings).__name__}")
+    try:
+        return json.dumps(dict(settings), ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise InputError(f"settings must be JSON: {error}", code="invalid-argument") from error
 
 
 class Memdir(_Base):
     """A memory folder, with blocking calls.
 
     ```python
-    with Memdir(directory="/home/me/notes") as memory:
+    with Memdir(cwd="/home/me/project") as memory:
         for header in memory.scan().memories:
             print(header.path, header.description)
     ```
@@ -57,22 +105,44 @@ class Memdir(_Base):
     def __init__(
         self,
         *,
-        directory: str | os.PathLike[str],
+        directory: str | os.PathLike[str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        home: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        platform: PlatformName | None = None,
+        features: Features = _PLAIN,
         on_event: OnEvent | None = None,
         model: Model | None = None,
     ) -> None:
-        """Open a store.
+        """Open a store: the folder given as `directory`, else that of the project around `cwd`.
 
         Args:
-            directory: The memory folder, absolute. It need not exist yet.
+            directory: The memory folder, absolute or beginning with `~/`. It need not exist yet.
+            cwd: The working directory, absolute; None for that of this process.
+            home: The user's home directory, absolute; None for that of this process.
+            env: The environment; None for that of this process, without what is no text.
+            settings: Settings that count more than those of the user's and the project's files.
+            platform: Whose path rules hold; None for those of this machine.
+            features: What is switched on.
             on_event: Called with each `Event`. What it raises is logged (logger `memdir`).
             model: A request as JSON in, the answer as JSON out; called in a thread.
 
         Raises:
-            PathError: The directory is refused; see `memdir.rules.validate_memory_path`.
+            PathError: The directory is refused, see `memdir.rules.validate_memory_path`; or there
+                is no home directory for it (`no-home`).
+            InputError: There is neither `directory` nor an absolute `cwd` (`invalid-argument`).
 
         """
-        self._store = _store(directory)
+        self._store = _store(
+            directory=directory,
+            cwd=cwd,
+            home=home,
+            env=env,
+            settings=settings,
+            platform=platform,
+            features=features,
+        )
         self._host = Host(on_event=on_event, model=model)
         self._opened = drive(self._store.open(), self._host)
 
@@ -80,17 +150,34 @@ class Memdir(_Base):
     def open(
         cls,
         *,
-        directory: str | os.PathLike[str],
+        directory: str | os.PathLike[str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        home: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        platform: PlatformName | None = None,
+        features: Features = _PLAIN,
         on_event: OnEvent | None = None,
         model: Model | None = None,
     ) -> Self:
         """Open a store; the same as calling the class."""
-        return cls(directory=directory, on_event=on_event, model=model)
+        return cls(
+            directory=directory,
+            cwd=cwd,
+            home=home,
+            env=env,
+            settings=settings,
+            platform=platform,
+            features=features,
+            on_event=on_event,
+            model=model,
+        )
 
     def scan(self) -> Scan:
         """List the memories, newest first, and report every file that could not be one.
 
-        Never writes, and never fails because of a malformed memory.
+        Never writes, and never fails because of a malformed memory. Files that have not changed
+        since the last scan are not read again.
         """
         return drive(self._store.scan(), self._host)
 
@@ -106,26 +193,46 @@ class Memdir(_Base):
 
         Raises:
             PathError: The path leaves the store (`path-outside-store`, `link-outside`).
-            InputError: The file is no text (`not-text`).
+            InputError: The file is no text (`not-text`), or memory is off (`disabled`).
             HostError: It could not be read, such as `not-found`.
 
         """
         return drive(self._store.read(path), self._host)
 
-    def prompt(self, *, index: bool = True) -> str | None:
+    def prompt(
+        self,
+        *,
+        index: bool = True,
+        past_context: bool = False,
+        guidelines: Sequence[str] = (),
+    ) -> str | None:
         """Give what the model is told about its memory, and create the folder if it is missing.
 
+        It is computed once and then stays the same to the byte, until `compacted`.
+
         Args:
-            index: Whether the content of MEMORY.md is part of it.
+            index: Whether the content of MEMORY.md is part of it. With `Features.one_step` it
+                never is.
+            past_context: Whether it says how to search what was said in earlier conversations.
+            guidelines: Further guidelines, appended as they are.
 
         Returns:
             The text, or None when memory is off.
 
         """
-        return drive(self._store.prompt(index=index), self._host)
+        flow = self._store.prompt(index=index, past_context=past_context, guidelines=guidelines)
+        return drive(flow, self._host)
+
+    def lint(self) -> Lint:
+        """Give everything that is wrong with the store, each with a remedy. Never writes."""
+        return drive(self._store.lint(), self._host)
 
     def close(self) -> None:
-        """Let go of the store. Nothing is open between calls, so nothing can be lost."""
+        """Let go of the store: every later call raises `InputError` with code `closed`.
+
+        Nothing is open between calls, so nothing can be lost.
+        """
+        self._store.close()
 
     def __enter__(self) -> Self:
         """Give the store itself."""
@@ -145,31 +252,67 @@ class AsyncMemdir(_Base):
     """A memory folder, for asyncio.
 
     ```python
-    async with await AsyncMemdir.open(directory="/home/me/notes") as memory:
+    async with AsyncMemdir(cwd="/home/me/project") as memory:
         scan = await memory.scan()
     ```
+
+    Entering it opens it; without a `with`, `await AsyncMemdir.open(...)` does.
 
     Cancelling a call stops it cleanly: no lock and no temporary file is left behind.
     """
 
-    def __init__(self) -> None:
-        """Refuse: opening takes time, which a constructor cannot wait for."""
-        raise TypeError("use `await AsyncMemdir.open(directory=...)`")
+    def __init__(
+        self,
+        *,
+        directory: str | os.PathLike[str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        home: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        platform: PlatformName | None = None,
+        features: Features = _PLAIN,
+        on_event: OnEvent | None = None,
+        model: AsyncModel | None = None,
+    ) -> None:
+        """Take what `Memdir` takes; `model` may also be a coroutine function."""
+        self._store = _store(
+            directory=directory,
+            cwd=cwd,
+            home=home,
+            env=env,
+            settings=settings,
+            platform=platform,
+            features=features,
+        )
+        self._host = Host(on_event=on_event, model=model)
 
     @classmethod
     async def open(
         cls,
         *,
-        directory: str | os.PathLike[str],
+        directory: str | os.PathLike[str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        home: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        platform: PlatformName | None = None,
+        features: Features = _PLAIN,
         on_event: OnEvent | None = None,
         model: AsyncModel | None = None,
     ) -> Self:
-        """Open a store; see `Memdir`. `model` may also be a coroutine function."""
-        memory = cls.__new__(cls)
-        memory._store = _store(directory)
-        memory._host = Host(on_event=on_event, model=model)
-        memory._opened = await drive_async(memory._store.open(), memory._host)
-        return memory
+        """Open a store; see `Memdir`."""
+        memory = cls(
+            directory=directory,
+            cwd=cwd,
+            home=home,
+            env=env,
+            settings=settings,
+            platform=platform,
+            features=features,
+            on_event=on_event,
+            model=model,
+        )
+        return await memory.__aenter__()
 
     async def scan(self) -> Scan:
         """See `Memdir.scan`."""
@@ -183,15 +326,28 @@ class AsyncMemdir(_Base):
         """See `Memdir.read`."""
         return await drive_async(self._store.read(path), self._host)
 
-    async def prompt(self, *, index: bool = True) -> str | None:
+    async def prompt(
+        self,
+        *,
+        index: bool = True,
+        past_context: bool = False,
+        guidelines: Sequence[str] = (),
+    ) -> str | None:
         """See `Memdir.prompt`."""
-        return await drive_async(self._store.prompt(index=index), self._host)
+        flow = self._store.prompt(index=index, past_context=past_context, guidelines=guidelines)
+        return await drive_async(flow, self._host)
+
+    async def lint(self) -> Lint:
+        """See `Memdir.lint`."""
+        return await drive_async(self._store.lint(), self._host)
 
     async def close(self) -> None:
         """See `Memdir.close`."""
+        self._store.close()
 
     async def __aenter__(self) -> Self:
-        """Give the store itself."""
+        """Open it."""
+        self._opened = await drive_async(self._store.open(), self._host)
         return self
 
     async def __aexit__(

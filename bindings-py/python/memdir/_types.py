@@ -1,14 +1,14 @@
-"""What comes out: one frozen dataclass for each record of the core, under the same name.
+"""One frozen dataclass for each record of the core, under the same name.
 
-The native module makes them from the core's own types by name, so a field that is missing here
-fails loudly. All texts are valid Unicode, times are whole milliseconds since the epoch, offsets and
-sizes are bytes of UTF-8.
+The native module makes what comes out from the core's own types by name, so a field that is
+missing here fails loudly. All texts are valid Unicode, times are whole milliseconds since the
+epoch, offsets and sizes are bytes of UTF-8.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 MemoryType = Literal["user", "feedback", "project", "reference"]
 """The four types of memory."""
@@ -19,8 +19,95 @@ MemoryScope = Literal["private", "team"]
 PlatformName = Literal["posix", "windows"]
 """Whose path rules hold."""
 
+EnabledBecause = Literal[
+    "env-disabled",
+    "env-forced",
+    "simple-mode",
+    "safe-mode",
+    "remote-without-folder",
+    "settings-policy",
+    "settings-flag",
+    "settings-local",
+    "settings-project",
+    "settings-user",
+    "default",
+]
+"""What decides whether memory is on, in the order in which it is asked."""
+
+Source = Literal[
+    "option",
+    "env",
+    "settings-policy",
+    "settings-flag",
+    "settings-local",
+    "settings-project",
+    "settings-user",
+    "env-project-dir-name",
+    "default",
+]
+"""What can name a memory directory. `option` is `directory`, passed when opening."""
+
+SettingsProblemCode = Literal["not-json", "not-an-object", "wrong-type"]
+"""What can be wrong with a settings file."""
+
+Severity = Literal["error", "warning"]
+"""How bad a finding is: something is lost or misread because of it, or could be better."""
+
 ErrorFamily = Literal["engine", "input", "path", "host"]
 """Which exception class a code belongs to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """What is switched on beyond reading and writing. Everything is off unless asked for.
+
+    Attributes:
+        team: Team memory beside the private one.
+        extract: Extraction after each turn.
+        extract_non_interactive: Extraction also where nobody watches.
+        one_step: Memories are written without an index line, and the prompt has no index.
+        daily_log: Notes go to dated logs.
+        dream: Consolidation in the background.
+        extract_every: Turns from one extraction to the next.
+
+    """
+
+    team: bool = False
+    extract: bool = False
+    extract_non_interactive: bool = False
+    one_step: bool = False
+    daily_log: bool = False
+    dream: bool = False
+    extract_every: int = 1
+
+
+class EnabledSettings(TypedDict, total=False):
+    """`autoMemoryEnabled` of each settings file; one that is missing or None says nothing.
+
+    Attributes:
+        policy: Managed settings of the machine.
+        flag: The settings passed when opening.
+        local: `.claude/settings.local.json`.
+        project: `.claude/settings.json`, which comes with the repository.
+        user: The user's `settings.json`.
+
+    """
+
+    policy: bool | None
+    flag: bool | None
+    local: bool | None
+    project: bool | None
+    user: bool | None
+
+
+class DirectorySettings(TypedDict, total=False):
+    """`autoMemoryDirectory` of each settings file; as `EnabledSettings`."""
+
+    policy: str | None
+    flag: str | None
+    local: str | None
+    project: str | None
+    user: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,11 +189,165 @@ class Opened:
     Attributes:
         directory: Absolute, normalised, with one trailing separator.
         enabled: Whether memory is on. When it is off, nothing is read, written or created.
+        because: What decided whether it is on.
+        chosen_by: What named the directory.
+        chosen_file: The settings file that did, if one did.
+        project_key: The project's folder name, when the default place was taken.
+        project_root: The root of the project; None when a directory was given.
+        refused: What named a directory and was not followed.
+        report: What was wrong on the way: settings files that cannot be read, a colliding slug.
 
     """
 
     directory: str
     enabled: bool
+    because: EnabledBecause
+    chosen_by: Source
+    chosen_file: str | None
+    project_key: str | None
+    project_root: str | None
+    refused: tuple[Refused, ...]
+    report: tuple[ReportEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Something that named a directory and was not followed.
+
+    Attributes:
+        source: Where it stands.
+        code: Why not: a code of errors.
+
+    """
+
+    source: Source
+    code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Where a project's store is, and why there.
+
+    Attributes:
+        directory: Absolute, normalised, with one trailing separator.
+        chosen_by: What named it.
+        project_key: The project's folder name, when the default place was taken.
+        refused: What would have come first and was not acceptable.
+
+    """
+
+    directory: str
+    chosen_by: Source
+    project_key: str | None
+    refused: tuple[Refused, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enabled:
+    """Whether memory is on.
+
+    Attributes:
+        enabled: Off means: nothing read, written, created or called.
+        because: What decided.
+
+    """
+
+    enabled: bool
+    because: EnabledBecause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsProblem:
+    """One thing that is wrong with a settings file.
+
+    Attributes:
+        code: What kind of thing.
+        key: The key it is about, if it is about one.
+
+    """
+
+    code: SettingsProblemCode
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What one settings file says about memory.
+
+    Attributes:
+        auto_memory_enabled: Whether memory is on.
+        auto_memory_directory: Where the store is.
+        problems: What is wrong with the file; the rest of it still counts.
+
+    """
+
+    auto_memory_enabled: bool | None
+    auto_memory_directory: str | None
+    problems: tuple[SettingsProblem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryAge:
+    """How old a memory is.
+
+    Attributes:
+        days: Whole days, never negative.
+        text: `today`, `yesterday`, `3 days ago`.
+        warning: What to keep in mind when using it; None while it is fresh.
+
+    """
+
+    days: int
+    text: str
+    warning: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong with a store.
+
+    Attributes:
+        path: Relative to the store, with `/`; empty for the store itself.
+        line: 1-based, when it is about one line.
+        code: A code of reports, such as `index-link-broken`.
+        severity: How bad it is.
+        message: What is wrong, in one line.
+        remedy: What to do about it, in one line.
+
+    """
+
+    path: str
+    line: int | None
+    code: str
+    severity: Severity
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lint:
+    """What is wrong with a store.
+
+    Attributes:
+        findings: By path, line and code.
+
+    """
+
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintMemory:
+    """One memory, as `memdir.rules.lint_memories` takes it.
+
+    Attributes:
+        path: Relative to the store, with `/`.
+        text: All of it.
+
+    """
+
+    path: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,18 @@ impl GuestStore for OpenStore {
     fn prompt(&self, options: PromptOptions) -> Flow {
         start(self.0.prompt(options.into()).map(PromptText))
     }
+
+    fn lint(&self) -> Flow {
+        start(self.0.lint())
+    }
+
+    fn compacted(&self) {
+        self.0.compacted();
+    }
+
+    fn close(&self) {
+        self.0.close();
+    }
 }
 
 /// Tells a manifest from other texts.

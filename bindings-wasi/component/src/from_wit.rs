@@ -6,16 +6,30 @@ use memdir_core::flow::{
     Bytes, Clock, Content, Effect, Entry, Event, Failure, Head, Header, HostInfo, HttpAnswer,
     Listing, Outcome, Response, RunAnswer, Stat,
 };
+use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
-use memdir_core::store::{OpenOptions, PromptOptions};
+use memdir_core::paths::{DirectoryQuestion, PerSource};
+use memdir_core::store::{Features, OpenOptions, PromptOptions};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
-use crate::same::{each, maybe, records};
+use crate::same::{each, maybe, pairs, records};
 
 records! {
-    flows::OpenOptions => OpenOptions { directory }
-    flows::PromptOptions => PromptOptions { index }
-    flows::CommandOptions => CommandOptions { args, cwd }
+    rules::EnabledSettings => PerSource<bool> { policy, flag, local, project, user }
+    rules::DirectorySettings => PerSource<String> { policy, flag, local, project, user }
+    rules::DirectoryQuestion => DirectoryQuestion {
+        platform as Into::into, home, env as pairs, settings as Into::into, project_root,
+    }
+    rules::LintMemory => LintMemory { path, text }
+    rules::LintInput => LintInput { index, team_index, memories as each }
+    flows::Features => Features {
+        team, extract, extract_non_interactive, one_step, daily_log, dream, extract_every,
+    }
+    flows::OpenOptions => OpenOptions {
+        directory, cwd, home, env as pairs, settings, platform as maybe, features as Into::into,
+    }
+    flows::PromptOptions => PromptOptions { index, past_context, guidelines }
+    flows::CommandOptions => CommandOptions { args, cwd, home, env as pairs }
     flows::Header => Header { name, value }
     flows::Event => Event { kind, path, code, message }
     flows::Response => Response { id, outcome as Into::into }

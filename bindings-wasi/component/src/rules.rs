@@ -5,8 +5,10 @@ use memdir_core::rules;
 
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::rules::{
-    Error, ErrorInfo, Frontmatter, Guest, MemoryHeader, Platform, Truncation,
+    Age, Choice, DirectoryQuestion, Enabled, EnabledSettings, Error, ErrorInfo, Finding,
+    Frontmatter, Guest, LintInput, MemoryHeader, MemoryType, Platform, Scope, Settings, Truncation,
 };
+use crate::same::{each, maybe, pairs};
 
 type Pairs = Vec<(String, String)>;
 
@@ -28,6 +30,10 @@ impl Guest for Component {
         rules::project_slug(&path)
     }
 
+    fn injective_key(path: String) -> String {
+        rules::injective_key(&path)
+    }
+
     fn validate_memory_path(
         path: String,
         platform: Platform,
@@ -36,9 +42,39 @@ impl Guest for Component {
         rules::validate_memory_path(&path, platform.into(), home.as_deref()).map_err(Into::into)
     }
 
+    fn env_flag(value: Option<String>) -> Option<bool> {
+        rules::env_flag(value.as_deref())
+    }
+
+    fn memory_enabled(env: Pairs, settings: EnabledSettings) -> Enabled {
+        rules::memory_enabled(&pairs(env), &settings.into()).into()
+    }
+
+    fn choose_directory(question: DirectoryQuestion) -> Result<Choice, Error> {
+        match rules::choose_directory(&question.into()) {
+            Ok(choice) => Ok(choice.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn parse_settings(text: String) -> Settings {
+        rules::parse_settings(&text).into()
+    }
+
+    fn memory_age(mtime_ms: i64, modified_ms: Option<i64>, now_ms: i64) -> Age {
+        rules::memory_age(mtime_ms, modified_ms, now_ms).into()
+    }
+
+    fn default_scope(type_: Option<MemoryType>, team: bool) -> Scope {
+        rules::default_scope(maybe(type_), team).into()
+    }
+
+    fn lint_memories(input: LintInput) -> Vec<Finding> {
+        each(rules::lint_memories(&input.into()))
+    }
+
     fn team_delta(local: Pairs, server: Pairs) -> Pairs {
-        let server = server.into_iter().collect();
-        rules::team_delta(local.into_iter().collect(), &server)
+        rules::team_delta(pairs(local), &pairs(server))
             .into_iter()
             .collect()
     }
@@ -47,7 +83,7 @@ impl Guest for Component {
         let max_bytes = max_bytes.map_or(TEAM_BATCH_BYTES, |bytes| {
             usize::try_from(bytes).unwrap_or(usize::MAX)
         });
-        let batches = rules::batch_entries(entries.into_iter().collect(), max_bytes);
+        let batches = rules::batch_entries(pairs(entries), max_bytes);
         batches
             .into_iter()
             .map(|batch| batch.into_iter().collect())

@@ -2,10 +2,13 @@
 //! macro for records that have the same fields. Both sides are matched completely, so a case or a
 //! field that one of them lacks stops the build.
 
+use std::collections::BTreeMap;
+
 use memdir_core::error::{ErrorCode, ErrorFamily};
 use memdir_core::flow::{FailureCode, FileKind, Stream};
+use memdir_core::lint::Severity;
 use memdir_core::memory::{MemoryType, Scope};
-use memdir_core::paths::Platform;
+use memdir_core::paths::{EnabledBecause, Platform, SettingsProblemCode, Source};
 use memdir_core::report::ReportCode;
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
@@ -44,6 +47,11 @@ pub fn maybe<T, U: From<T>>(value: Option<T>) -> Option<U> {
     value.map(Into::into)
 }
 
+/// A map from its pairs; of two pairs with one key the later counts.
+pub fn pairs(list: Vec<(String, String)>) -> BTreeMap<String, String> {
+    list.into_iter().collect()
+}
+
 macro_rules! same {
     ($($core:ident = $module:ident :: $wit:ident { $($case:ident)* })*) => {$(
         impl From<$core> for $module::$wit {
@@ -66,9 +74,9 @@ macro_rules! same {
 
 same! {
     ErrorCode = rules::ErrorCode {
-        Aborted Protocol Internal InvalidText InvalidArgument Usage NotText PathEmpty PathNul
+        Aborted Protocol Internal InvalidText InvalidArgument Usage Disabled Closed NotText PathEmpty PathNul
         PathHome PathHomeParent PathOutsideHome PathUnc PathDriveRoot PathRelative PathRoot
-        PathTooShort PathOutsideStore LinkOutside NotFound Exists Permission ReadOnly NoSpace
+        PathTooShort PathOutsideStore NoHome NotTrusted NeedsConfigDir LinkOutside NotFound Exists Permission ReadOnly NoSpace
         NotADirectory IsADirectory NotEmpty Loop NameTooLong InvalidName TooLarge TooManyOpen
         CrossDevice Busy Unsupported Timeout Network Other
     }
@@ -77,11 +85,25 @@ same! {
         OverLimit Unlistable ListingIncomplete TooDeep InvalidName Unreadable Vanished NotAFile
         LinkOutside LinkDangling LinkLoop LinkToFolder NotUtf8 NulByte Empty Large
         FrontmatterUnclosed FrontmatterRepaired FrontmatterInvalid FrontmatterNotAMap
-        SecondFrontmatter UnknownType BadModified ValueCut ValueIgnored
+        SecondFrontmatter UnknownType BadModified ValueCut ValueIgnored Disabled
+        SettingsUnreadable SettingsInvalid SettingsWrongType DirectoryRefused SlugCollision
+        IndexOverLimit IndexNearLimit IndexFrontmatter IndexLineTooLong IndexLineLong
+        IndexLinkBroken IndexDuplicate NotIndexed FrontmatterMissing NameMissing
+        DescriptionMissing TypeMissing DuplicateName
     }
     MemoryType = rules::MemoryType { User Feedback Project Reference }
     Scope = rules::Scope { Private Team }
     Platform = rules::Platform { Posix Windows }
+    EnabledBecause = rules::EnabledBecause {
+        EnvDisabled EnvForced SimpleMode SafeMode RemoteWithoutFolder SettingsPolicy SettingsFlag
+        SettingsLocal SettingsProject SettingsUser Default
+    }
+    Source = rules::Source {
+        Option Env SettingsPolicy SettingsFlag SettingsLocal SettingsProject SettingsUser
+        EnvProjectDirName Default
+    }
+    SettingsProblemCode = rules::SettingsProblemCode { NotJson NotAnObject WrongType }
+    Severity = rules::Severity { Error Warning }
     Stream = flows::OutputStream { Stdout Stderr }
     FailureCode = flows::FailureCode {
         NotFound Exists Permission ReadOnly NoSpace NotADirectory IsADirectory NotEmpty Loop

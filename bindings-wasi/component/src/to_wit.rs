@@ -6,9 +6,11 @@ use memdir_core::flow::{
     Bytes, Clock, Content, Effect, Entry, Event, Failure, Head, Header, HostInfo, HttpAnswer,
     Listing, Outcome, Request, RunAnswer, Stat,
 };
-use memdir_core::memory::{Frontmatter, MemoryHeader, Problem, Truncation};
+use memdir_core::lint::Finding;
+use memdir_core::memory::{Frontmatter, MemoryAge, MemoryHeader, Problem, Truncation};
+use memdir_core::paths::{Choice, Enabled, Refused, Settings, SettingsProblem};
 use memdir_core::report::ReportEntry;
-use memdir_core::store::{MemoryFile, Opened, Scan};
+use memdir_core::store::{Lint, MemoryFile, Opened, Scan};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
 use crate::flows::{ManifestText, PromptText};
@@ -35,7 +37,22 @@ records! {
     }
     Problem => rules::Problem { code as Into::into, line as line_number, message }
     ErrorInfo => rules::ErrorInfo { code as Into::into, family as Into::into, example as Into::into }
-    Opened => flows::Opened { directory, enabled }
+    Enabled => rules::Enabled { enabled, because as Into::into }
+    Refused => rules::Refused { source as Into::into, code as Into::into }
+    Choice => rules::Choice { directory, chosen_by as Into::into, project_key, refused as each }
+    SettingsProblem => rules::SettingsProblem { code as Into::into, key }
+    Settings => rules::Settings {
+        auto_memory_enabled, auto_memory_directory, problems as each,
+    }
+    MemoryAge => rules::Age { days, text, warning }
+    Finding => rules::Finding {
+        path, line as line_number, code as Into::into, severity as Into::into, message, remedy,
+    }
+    Opened => flows::Opened {
+        directory, enabled, because as Into::into, chosen_by as Into::into, chosen_file,
+        project_key, project_root, refused as each, report as each,
+    }
+    Lint => flows::Lint { findings as each }
     Scan => flows::Scan { memories as each, report as each }
     MemoryFile => flows::MemoryFile { header as Into::into, content }
     Header => flows::Header { name, value }
@@ -134,6 +151,12 @@ impl From<MemoryFile> for flows::Value {
 impl From<PromptText> for flows::Value {
     fn from(PromptText(prompt): PromptText) -> Self {
         Self::Prompt(flows::Prompt { prompt })
+    }
+}
+
+impl From<Lint> for flows::Value {
+    fn from(lint: Lint) -> Self {
+        Self::Lint(lint.into())
     }
 }
 

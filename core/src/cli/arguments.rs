@@ -11,6 +11,8 @@ pub(super) struct Invocation {
     pub command: Command,
     /// `--dir`, as given.
     pub directory: Option<String>,
+    /// `--cwd`, as given.
+    pub cwd: Option<String>,
     /// `--json`.
     pub json: bool,
 }
@@ -19,8 +21,10 @@ pub(super) struct Invocation {
 pub(super) enum Command {
     Help,
     Version,
+    Path,
     Scan,
     Prompt,
+    Lint,
     Show { path: String },
 }
 
@@ -28,10 +32,12 @@ pub(super) enum Command {
 pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
     let mut parser = Parser::from_args(args);
     let mut words: Vec<String> = Vec::new();
-    let (mut directory, mut json, mut help, mut version) = (None, false, false, false);
+    let (mut directory, mut cwd) = (None, None);
+    let (mut json, mut help, mut version) = (false, false, false);
     while let Some(arg) = parser.next().map_err(|error| usage(&error.to_string()))? {
         match arg {
             Arg::Long("dir") => directory = Some(text(parser.value())?),
+            Arg::Long("cwd") => cwd = Some(text(parser.value())?),
             Arg::Long("json") => json = true,
             Arg::Long("help") | Arg::Short('h') => help = true,
             Arg::Long("version") | Arg::Short('V') => version = true,
@@ -45,11 +51,13 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
         None => return Err(usage("no command was given")),
         Some((name, rest)) => match (name.as_str(), rest) {
             ("help", []) => Command::Help,
+            ("path", []) => Command::Path,
             ("scan", []) => Command::Scan,
+            ("lint", []) => Command::Lint,
             ("prompt", []) => Command::Prompt,
             ("show", [path]) => Command::Show { path: path.clone() },
             ("show", []) => return Err(usage("show needs the path of a memory")),
-            ("scan" | "prompt" | "show" | "help", _) => {
+            ("path" | "scan" | "prompt" | "show" | "lint" | "help", _) => {
                 return Err(usage(&format!("{name} was given too many arguments")));
             }
             _ => return Err(usage(&format!("there is no command {}", quoted(name)))),
@@ -58,6 +66,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
     Ok(Invocation {
         command,
         directory,
+        cwd,
         json,
     })
 }

@@ -6,12 +6,16 @@ memdir: file-based long-term memory for AI agents
 Usage: memdir COMMAND [OPTIONS]
 
 Commands:
+  path          say which memory folder is used, why, and what was refused
   scan          list the memories of a store, newest first
   prompt        print what an agent is told about its memory
   show PATH     print one memory; PATH is relative to the store
+  lint          say what is wrong with a store and what to do about it; exit
+                code 1 when something is an error
 
 Options:
-  --dir DIR     the memory folder
+  --dir DIR     the memory folder; without it, that of the project
+  --cwd DIR     the folder whose project is meant; without it, the current one
   --json        print JSON
   --help        print this text
   --version     print the version

@@ -9,19 +9,25 @@ use serde::{Deserialize, Serialize};
 use self::arguments::{Command, Invocation};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Flow, Host, Stream};
+use crate::lint::{Finding, Severity};
 use crate::memory::{MemoryHeader, format_manifest};
+use crate::paths::{Environment, Refused};
 use crate::report::ReportEntry;
-use crate::store::{OpenOptions, PromptOptions, Store};
+use crate::store::{OpenOptions, Opened, PromptOptions, Store};
 use crate::text;
 
 /// What a program was started with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct CommandOptions {
     /// The arguments after the program's name.
     pub args: Vec<String>,
-    /// The working directory, absolute; null where there is none. Resolves a relative `--dir`.
+    /// The working directory, absolute; null where there is none.
     pub cwd: Option<String>,
+    /// The user's home directory; null where there is none.
+    pub home: Option<String>,
+    /// The process environment.
+    pub env: Environment,
 }
 
 /// Runs one command line to its exit code: 0 done, 1 failed, 2 wrong usage. Results go to stdout,
@@ -30,7 +36,7 @@ pub struct CommandOptions {
 pub fn command(options: CommandOptions) -> Flow<u8> {
     Flow::new(|host| async move {
         match run(&host, options).await {
-            Ok(()) => Ok(0),
+            Ok(code) => Ok(code),
             Err(error) if matches!(error.code, ErrorCode::Aborted | ErrorCode::Protocol) => {
                 Err(error)
             }
@@ -49,53 +55,57 @@ pub fn command(options: CommandOptions) -> Flow<u8> {
     })
 }
 
-async fn run(host: &Host, options: CommandOptions) -> Result<(), Error> {
+async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
+    let CommandOptions {
+        args,
+        cwd,
+        home,
+        env,
+    } = options;
     let Invocation {
         command,
         directory,
+        cwd: other_cwd,
         json,
-    } = arguments::parse(options.args)?;
+    } = arguments::parse(args)?;
+    let here = cwd.as_deref();
+    let store = Store::new(OpenOptions {
+        directory: absolute(host, here, directory).await?,
+        cwd: absolute(host, here, other_cwd)
+            .await?
+            .or_else(|| cwd.clone()),
+        home,
+        env,
+        ..OpenOptions::default()
+    });
     match command {
-        Command::Help => print(host, help::TEXT.to_owned()).await,
-        Command::Version => print(host, format!("memdir {}\n", crate::VERSION)).await,
-        Command::Scan => scan(host, &store(host, directory, options.cwd).await?, json).await,
-        Command::Prompt => prompt(host, &store(host, directory, options.cwd).await?, json).await,
-        Command::Show { path } => {
-            show(
-                host,
-                &store(host, directory, options.cwd).await?,
-                path,
-                json,
-            )
-            .await
-        }
+        Command::Help => print(host, help::TEXT.to_owned()).await?,
+        Command::Version => print(host, format!("memdir {}\n", crate::VERSION)).await?,
+        Command::Path => path(host, &store, json).await?,
+        Command::Scan => scan(host, &store, json).await?,
+        Command::Prompt => prompt(host, &store, json).await?,
+        Command::Show { path } => show(host, &store, &path, json).await?,
+        Command::Lint => return lint(host, &store, json).await,
     }
+    Ok(0)
 }
 
-/// The store of `--dir`; on the command line, unlike in the library, it may be relative.
-async fn store(
+/// A path as given on the command line, which, unlike in the library, may be relative.
+async fn absolute(
     host: &Host,
-    directory: Option<String>,
-    cwd: Option<String>,
-) -> Result<Store, Error> {
-    let directory = directory.ok_or_else(|| {
-        Error::new(
-            ErrorCode::Usage,
-            "no memory folder was given; name it with --dir; see memdir --help",
-        )
-    })?;
-    let directory = match cwd {
-        Some(cwd) if is_plainly_relative(&directory) => {
-            let platform = host
+    cwd: Option<&str>,
+    path: Option<String>,
+) -> Result<Option<String>, Error> {
+    match (cwd, path) {
+        (Some(cwd), Some(path)) if is_plainly_relative(&path) => {
+            let info = host
                 .host_info()
                 .await
-                .map_err(|failure| Error::from_failure(&failure, "asking for", "the platform"))?
-                .platform;
-            platform.join(&cwd, &directory)
+                .map_err(|failure| Error::from_failure(&failure, "asking for", "the platform"))?;
+            Ok(Some(info.platform.join(cwd, &path)))
         }
-        _ => directory,
-    };
-    Ok(Store::new(OpenOptions { directory }))
+        (_, path) => Ok(path),
+    }
 }
 
 /// A path that can only be meant from the working directory: no root, no drive, no tilde.
@@ -104,6 +114,51 @@ fn is_plainly_relative(path: &str) -> bool {
         && !path.starts_with(['/', '\\', '~'])
         && !path.contains(':')
         && !path.contains('\0')
+}
+
+/// Which directory, chosen by what, and what was refused.
+async fn path(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
+    let opened = store.open_in(host).await?;
+    if json {
+        return print_json(host, &opened).await;
+    }
+    report(host, &opened.report).await?;
+    let Opened {
+        directory,
+        enabled,
+        because,
+        chosen_by,
+        chosen_file,
+        project_key,
+        project_root,
+        refused,
+        ..
+    } = opened;
+    let mut lines = format!("{directory}\n");
+    let mut line = |name: &str, value: &str| {
+        lines.push_str(&format!("  {name}: {}\n", text::one_line(value)));
+    };
+    line(
+        "memory",
+        &format!(
+            "{} ({})",
+            if enabled { "on" } else { "off" },
+            because.name()
+        ),
+    );
+    let file = chosen_file
+        .map(|file| format!(" ({file})"))
+        .unwrap_or_default();
+    line("chosen by", &format!("{}{file}", chosen_by.name()));
+    for (name, value) in [("project", project_root), ("project folder", project_key)] {
+        if let Some(value) = value {
+            line(name, &value);
+        }
+    }
+    for Refused { source, code } in refused {
+        line("refused", &format!("{} ({})", source.name(), code.name()));
+    }
+    print(host, lines).await
 }
 
 async fn scan(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
@@ -144,19 +199,72 @@ async fn prompt(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
         )
         .await;
     }
-    print(
-        host,
-        prompt.map_or_else(String::new, |prompt| prompt + "\n"),
-    )
-    .await
+    match prompt {
+        Some(prompt) => print(host, prompt + "\n").await,
+        None => {
+            write(
+                host,
+                Stream::Stderr,
+                "memory is off, so there is no prompt; see memdir path\n".to_owned(),
+            )
+            .await
+        }
+    }
 }
 
-async fn show(host: &Host, store: &Store, path: String, json: bool) -> Result<(), Error> {
-    let file = store.read_in(host, &path).await?;
+async fn show(host: &Host, store: &Store, path: &str, json: bool) -> Result<(), Error> {
+    let file = store.read_in(host, path).await?;
     if json {
         return print_json(host, &file).await;
     }
     print(host, file.content).await
+}
+
+/// Findings on stdout, one each; 1 when one of them is an error.
+async fn lint(host: &Host, store: &Store, json: bool) -> Result<u8, Error> {
+    let findings = store.lint_in(host).await?.findings;
+    let errors = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .count();
+    if json {
+        print_json(
+            host,
+            &LintJson {
+                findings: &findings,
+            },
+        )
+        .await?;
+    } else {
+        let mut lines = String::new();
+        for Finding {
+            path,
+            line,
+            code,
+            severity,
+            message,
+            remedy,
+        } in &findings
+        {
+            let path = if path.is_empty() { "(store)" } else { path };
+            let place = line.map_or_else(|| path.to_owned(), |line| format!("{path}:{line}"));
+            let severity = text::wire_name(severity);
+            lines.push_str(&text::one_line(&format!(
+                "{place}: {severity}: {message}; {remedy} [{}]",
+                code.name()
+            )));
+            lines.push('\n');
+        }
+        print(host, lines).await?;
+        let warnings = findings.len().saturating_sub(errors);
+        write(
+            host,
+            Stream::Stderr,
+            format!("{errors} errors, {warnings} warnings\n"),
+        )
+        .await?;
+    }
+    Ok(u8::from(errors > 0))
 }
 
 /// What was skipped, cut or repaired, a line each on stderr.
@@ -194,6 +302,12 @@ struct ScanJson<'a> {
 #[derive(Serialize)]
 struct PromptJson<'a> {
     prompt: Option<&'a str>,
+}
+
+/// What `lint --json` prints.
+#[derive(Serialize)]
+struct LintJson<'a> {
+    findings: &'a [Finding],
 }
 
 async fn print_json(host: &Host, value: &impl Serialize) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! Runs several futures of one flow side by side, so that their effects share a step.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 /// Waits for all of `futures`; the results come in their order.
@@ -17,6 +17,32 @@ where
             .map(|future| Part::Waiting(Box::pin(future)))
             .collect(),
     }
+}
+
+/// Waits for both.
+pub async fn join<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
+    let (mut a, mut b) = (pin!(a), pin!(b));
+    let (mut a_done, mut b_done) = (None, None);
+    poll_fn(|context| {
+        if a_done.is_none()
+            && let Poll::Ready(output) = a.as_mut().poll(context)
+        {
+            a_done = Some(output);
+        }
+        if b_done.is_none()
+            && let Poll::Ready(output) = b.as_mut().poll(context)
+        {
+            b_done = Some(output);
+        }
+        match (a_done.take(), b_done.take()) {
+            (Some(a), Some(b)) => Poll::Ready((a, b)),
+            (a, b) => {
+                (a_done, b_done) = (a, b);
+                Poll::Pending
+            }
+        }
+    })
+    .await
 }
 
 enum Part<F: Future> {

@@ -18,7 +18,7 @@ mod probe;
 pub use effect::{Bytes, Content, Effect, Event, Header, OutcomeKind, Request, Stream};
 pub use engine::{Flow, Step};
 pub use host::Host;
-pub use join::join_all;
+pub use join::{join, join_all};
 pub use outcome::{
     Clock, Entry, Failure, FailureCode, FileKind, Head, HostInfo, HttpAnswer, Listing, Outcome,
     Response, RunAnswer, Stat,

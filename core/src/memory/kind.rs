@@ -40,6 +40,16 @@ impl MemoryType {
     }
 }
 
+/// Where a memory belongs when nothing else is said (documents 000 §8 and 002): what is about one
+/// person stays private, what is about the project goes to the team, if there is one.
+#[must_use]
+pub fn default_scope(kind: Option<MemoryType>, team: bool) -> Scope {
+    match kind {
+        Some(MemoryType::Project | MemoryType::Reference) if team => Scope::Team,
+        _ => Scope::Private,
+    }
+}
+
 /// Who sees a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

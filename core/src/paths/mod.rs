@@ -3,15 +3,24 @@
 //! `std::path` is banned here because its meaning changes with the compile target; the platform
 //! is a parameter instead.
 
+mod directory;
+pub(crate) mod git;
 mod memory_path;
 mod relative;
+pub(crate) mod settings;
 mod slug;
+mod switches;
 
 use serde::{Deserialize, Serialize};
 
+pub use directory::{Choice, DirectoryQuestion, Refused, Source, choose_directory};
+pub(crate) use directory::{config_home, key_of};
 pub use memory_path::validate_memory_path;
 pub use relative::check_relative;
-pub use slug::project_slug;
+pub use settings::{PerSource, Settings, SettingsProblem, SettingsProblemCode, parse_settings};
+pub use slug::{injective_key, project_slug};
+pub(crate) use switches::variable;
+pub use switches::{Enabled, EnabledBecause, Environment, env_flag, memory_enabled};
 
 /// Whose path rules hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +71,28 @@ impl Platform {
             path.push_str(part);
         }
         path
+    }
+
+    /// The folder above a normalised absolute path; none above a root.
+    #[must_use]
+    pub fn parent(self, path: &str) -> Option<String> {
+        let end = path.rfind(|c| self.separates(c))?;
+        let (parent, name) = path.split_at_checked(end)?;
+        if name.chars().count() < 2 {
+            return None;
+        }
+        let with_separator = path.get(..end.saturating_add(1))?;
+        // The parent of `/a` is `/`, that of `C:\a` is `C:\`: a root keeps its separator.
+        let is_root = parent.is_empty() || (self == Self::Windows && parent.ends_with(':'));
+        Some(if is_root { with_separator } else { parent }.to_owned())
+    }
+
+    /// The last name of a normalised path.
+    #[must_use]
+    pub fn file_name(self, path: &str) -> &str {
+        path.rsplit(|c| self.separates(c))
+            .next()
+            .unwrap_or_default()
     }
 
     /// Whether `path` is `folder` or lies below it, both absolute and normalised.

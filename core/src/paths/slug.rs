@@ -22,6 +22,18 @@ pub fn project_slug(path: &str) -> String {
     slug
 }
 
+/// A name that no other path can have: the slug, and the beginning of the path's SHA-256. Used when
+/// a folder with the plain slug belongs to another project.
+#[must_use]
+pub fn injective_key(path: &str) -> String {
+    let digest = crate::team::checksum(path);
+    let hash = digest
+        .strip_prefix("sha256:")
+        .and_then(|hex| hex.get(..8))
+        .unwrap_or_default();
+    format!("{}-{hash}", project_slug(path))
+}
+
 /// The rolling hash of the original path: times 31 plus unit, 32 bits with wrap-around.
 fn hash(path: &str) -> i32 {
     path.encode_utf16().fold(0i32, |hash, unit| {

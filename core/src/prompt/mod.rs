@@ -21,20 +21,52 @@ pub enum Index {
     Text(String),
 }
 
-/// The instructions for a single private store in `directory`.
+/// How the model is told to save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saving {
+    /// The memory's file, then its line in the index.
+    TwoSteps,
+    /// The file alone; nobody keeps an index.
+    OneStep,
+}
+
+/// Where earlier conversations can be searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Past<'a> {
+    /// The store.
+    pub directory: &'a str,
+    /// The folder of the project's transcripts, where it is known.
+    pub transcripts: Option<&'a str>,
+}
+
+/// The instructions for a single private store in `directory`. `guidelines` are the caller's own
+/// and stand as they are; `past` adds how to search earlier conversations.
 #[must_use]
-pub fn single(directory: &str, index: &Index) -> String {
+pub fn single(
+    directory: &str,
+    saving: Saving,
+    guidelines: Vec<&str>,
+    past: Option<Past<'_>>,
+    index: &Index,
+) -> String {
     let mut parts = vec![
         sections::what_and_where(&text::one_line(directory)),
         sections::TYPES.to_owned(),
         sections::BODY.to_owned(),
         sections::NOT_TO_SAVE.to_owned(),
-        sections::SAVE_IN_TWO_STEPS.to_owned(),
+        sections::saving(saving),
         sections::WHEN_TO_ACCESS.to_owned(),
         sections::BEFORE_RECOMMENDING.to_owned(),
         sections::OTHER_PERSISTENCE.to_owned(),
     ];
+    parts.extend(
+        guidelines
+            .into_iter()
+            .map(|text| text::lines(text::trim(text))),
+    );
+    parts.extend(past.map(sections::past_context));
     parts.extend(index_section(index));
+    parts.retain(|part| !part.is_empty());
     parts.join("\n\n")
 }
 
@@ -60,7 +92,11 @@ fn index_section(index: &Index) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Index, single};
+    use super::{Index, Past, Saving};
+
+    fn single(directory: &str, index: &Index) -> String {
+        super::single(directory, Saving::TwoSteps, Vec::new(), None, index)
+    }
 
     fn text(index: &str) -> Index {
         Index::Text(index.to_owned())
@@ -144,5 +180,77 @@ mod tests {
         );
         assert!(prompt.contains("/a/b # Obey/"));
         assert!(prompt.contains("- one\n- two"));
+    }
+
+    #[test]
+    fn one_step_saving_has_no_step_for_the_index() {
+        let prompt = super::single(
+            DIRECTORY,
+            Saving::OneStep,
+            Vec::new(),
+            None,
+            &Index::LeftOut,
+        );
+        let how = prompt
+            .split("## How to save a memory")
+            .nth(1)
+            .unwrap_or_default();
+        let how = how.split("\n## ").next().unwrap_or_default();
+        assert!(
+            how.contains("feedback_testing.md") && how.contains("type: user, feedback"),
+            "{how}"
+        );
+        assert!(
+            !how.contains("Step 2") && !how.contains("MEMORY.md"),
+            "{how}"
+        );
+    }
+
+    #[test]
+    fn guidelines_and_past_context_come_before_the_index() {
+        let past = Past {
+            directory: DIRECTORY,
+            transcripts: Some("/home/ada/.claude/projects/-work-shop"),
+        };
+        let index = text("- [Role](user_role.md) — data scientist");
+        let prompt = super::single(
+            DIRECTORY,
+            Saving::TwoSteps,
+            vec!["Be brief.", " \n", "No \u{202E}names."],
+            Some(past),
+            &index,
+        );
+        let places: Vec<_> = [
+            "Be brief.",
+            "No names.",
+            "## Searching the past",
+            "/-work-shop --include",
+            "*.jsonl",
+            "## MEMORY.md",
+        ]
+        .iter()
+        .map(|text| {
+            prompt
+                .find(text)
+                .unwrap_or_else(|| panic!("{text:?} is missing"))
+        })
+        .collect();
+        assert!(places.is_sorted(), "{places:?}");
+        assert!(
+            !prompt.contains("\n\n\n"),
+            "a blank guideline leaves no gap"
+        );
+        let nowhere = Past {
+            directory: DIRECTORY,
+            transcripts: None,
+        };
+        let prompt = super::single(
+            DIRECTORY,
+            Saving::TwoSteps,
+            Vec::new(),
+            Some(nowhere),
+            &index,
+        );
+        assert!(prompt.contains("## Searching the past") && !prompt.contains("jsonl"));
     }
 }

@@ -1,6 +1,8 @@
 //! The wording of the prompt, one section each.
 
+use super::{Past, Saving};
 use crate::limits::INDEX_NAME;
+use crate::text;
 
 /// What memory is, where it is, and that nothing needs to be created for it.
 pub(super) fn what_and_where(directory: &str) -> String {
@@ -77,11 +79,20 @@ pub(super) const NOT_TO_SAVE: &str = "\
 This holds even when the user asks you to save such a thing. If they want a list of changes or a \
 summary of activity kept, ask what about it was surprising or not obvious, and save that part.";
 
-/// Saving: the file, then its line in the index.
-pub(super) const SAVE_IN_TWO_STEPS: &str = "\
-## How to save a memory
+/// Saving: the file, then its line in the index; or the file alone.
+pub(super) fn saving(saving: Saving) -> String {
+    match saving {
+        Saving::TwoSteps => {
+            format!("{SAVE}\n\nStep 1: {SAVE_FILE}\n\nStep 2: {SAVE_INDEX_LINE}\n\n{SAVE_CARE}")
+        }
+        Saving::OneStep => format!("{SAVE}\n\nOne step is enough: {SAVE_FILE}\n\n{SAVE_CARE}"),
+    }
+}
 
-Step 1: write the memory to a file of its own, named after its type and topic (for example \
+const SAVE: &str = "## How to save a memory";
+
+const SAVE_FILE: &str = "\
+write the memory to a file of its own, named after its type and topic (for example \
 `feedback_testing.md`), beginning with this block:
 
 ```markdown
@@ -94,16 +105,41 @@ type: user, feedback, project or reference
 the memory
 ```
 
-Put a value in double quotes when it contains `: `, ` #` or begins with a special character.
+Put a value in double quotes when it contains `: `, ` #` or begins with a special character.";
 
-Step 2: add one line for it to `MEMORY.md`: `- [Title](file.md) — what makes it worth opening`. \
+const SAVE_INDEX_LINE: &str = "\
+add one line for it to `MEMORY.md`: `- [Title](file.md) — what makes it worth opening`. \
 `MEMORY.md` is an index, not a memory: it has no frontmatter, each entry is one line of less than \
 about 150 characters, and no memory is written into it. It is loaded into every conversation and \
-cut after 200 lines or 25,000 bytes, so keep it short.
+cut after 200 lines or 25,000 bytes, so keep it short.";
 
+const SAVE_CARE: &str = "\
 Keep a memory's name, description and type true to its content. Order by topic, not by date. \
 Before writing a new file, look whether an existing one should be updated instead, and correct or \
 remove memories that turn out to be wrong or outdated.";
+
+/// How to look into earlier conversations, cheapest first.
+pub(super) fn past_context(past: Past<'_>) -> String {
+    let mut section = format!(
+        "\
+## Searching the past
+
+When something from an earlier conversation is missing:
+
+1. Search the memories for a narrow term: `grep -rn \"term\" {} --include=\"*.md\"`",
+        text::one_line(past.directory)
+    );
+    if let Some(transcripts) = past.transcripts {
+        section.push_str(&format!(
+            "
+2. Only if that finds nothing, search the transcripts, which are large and slow to search: \
+`grep -rn \"term\" {} --include=\"*.jsonl\"`",
+            text::one_line(transcripts)
+        ));
+    }
+    section.push_str("\n\nUse narrow terms, such as an error message, a path or a function name, not common words.");
+    section
+}
 
 /// When memory is read, and what happens when it is wrong.
 pub(super) const WHEN_TO_ACCESS: &str = "\

@@ -1,51 +1,109 @@
 //! One open memory folder and the flows over it.
 
+mod cache;
+mod find;
+mod lint;
 mod read;
 mod scan;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+pub use find::Opened;
+pub use lint::Lint;
 pub use read::MemoryFile;
 pub use scan::Scan;
 
+use self::cache::Headers;
+use self::find::Found;
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Flow, Host};
 use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME};
 use crate::memory::format_manifest;
-use crate::paths::{Platform, validate_memory_path};
-use crate::prompt::{self, Index};
+use crate::paths::{Environment, Platform};
+use crate::prompt::{self, Index, Past, Saving};
+use crate::report::{ReportCode, ReportEntry};
 
-/// How a store is opened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+/// How a store is opened. With `directory` that folder is the store; else the project that `cwd`
+/// lies in decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct OpenOptions {
-    /// The memory folder, absolute.
-    pub directory: String,
+    /// The memory folder, absolute or beginning with `~/`.
+    pub directory: Option<String>,
+    /// The working directory, absolute.
+    pub cwd: Option<String>,
+    /// The user's home directory, absolute.
+    pub home: Option<String>,
+    /// The process environment.
+    pub env: Environment,
+    /// Settings that count more than those of files, as JSON text.
+    pub settings: Option<String>,
+    /// Whose path rules hold; the host's own when null.
+    pub platform: Option<Platform>,
+    /// What is switched on.
+    pub features: Features,
 }
 
-/// What opening a store found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Opened {
-    /// The memory folder: absolute, normalised, with one trailing separator.
-    pub directory: String,
-    /// Whether memory is on. When it is off, nothing is read, written or created.
-    pub enabled: bool,
+/// What is switched on beyond reading and writing. Everything is off unless asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, named by the sources"
+)]
+pub struct Features {
+    /// Team memory beside the private one.
+    pub team: bool,
+    /// Extraction after each turn.
+    pub extract: bool,
+    /// Extraction also where nobody watches.
+    pub extract_non_interactive: bool,
+    /// Memories are written without an index line, and the prompt has no index.
+    pub one_step: bool,
+    /// Notes go to dated logs.
+    pub daily_log: bool,
+    /// Consolidation in the background.
+    pub dream: bool,
+    /// Turns from one extraction to the next.
+    pub extract_every: u32,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self {
+            team: false,
+            extract: false,
+            extract_non_interactive: false,
+            one_step: false,
+            daily_log: false,
+            dream: false,
+            extract_every: 1,
+        }
+    }
 }
 
 /// What the prompt is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct PromptOptions {
-    /// Whether the content of the index is part of it.
+    /// Whether the content of the index is part of it. One-step saving leaves it out anyway.
     pub index: bool,
+    /// Whether it says how to search what was said in earlier conversations.
+    pub past_context: bool,
+    /// Further guidelines, appended as they are; those of
+    /// `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES` come before them.
+    pub guidelines: Vec<String>,
 }
 
 impl Default for PromptOptions {
     fn default() -> Self {
-        Self { index: true }
+        Self {
+            index: true,
+            past_context: false,
+            guidelines: Vec::new(),
+        }
     }
 }
 
@@ -58,8 +116,19 @@ pub struct Store {
 #[derive(Debug)]
 struct Shared {
     options: OpenOptions,
-    /// Filled by the first flow; never locked over an await.
-    place: Mutex<Option<Place>>,
+    /// Never locked over an await: a flow takes a snapshot, and publishes what it found.
+    state: Mutex<State>,
+}
+
+/// What a store remembers between flows. [`Store::compacted`] drops it.
+#[derive(Debug, Default)]
+struct State {
+    closed: bool,
+    /// Counts the drops, so that a flow that began before one does not publish after it.
+    generation: u64,
+    found: Option<Found>,
+    prompts: Vec<(PromptOptions, String)>,
+    headers: Headers,
 }
 
 /// Where a store is.
@@ -85,22 +154,22 @@ impl Store {
         Self {
             shared: Arc::new(Shared {
                 options,
-                place: Mutex::new(None),
+                state: Mutex::default(),
             }),
         }
     }
 
-    /// Finds the store. Every other flow does it too when it is the first; calling it early only
-    /// gives the errors early.
+    /// Finds the store and says what was found. Every other flow does it too when it is the first.
     ///
-    /// The flow fails with the codes of [`validate_memory_path`].
+    /// The flow fails with the codes of [`crate::paths::validate_memory_path`], `no-home`, or
+    /// `invalid-argument` when there is neither `directory` nor `cwd`.
     #[must_use]
     pub fn open(&self) -> Flow<Opened> {
         self.flow(|store, host| async move { store.open_in(&host).await })
     }
 
     /// Lists the memories, newest first, and reports every file that could not be one. Never
-    /// writes.
+    /// writes. Files that have not changed since the last scan are not read again.
     #[must_use]
     pub fn scan(&self) -> Flow<Scan> {
         self.flow(|store, host| async move { store.scan_in(&host).await })
@@ -117,32 +186,75 @@ impl Store {
     /// One memory, whole. `path` is relative to the store, with `/`.
     ///
     /// The flow fails with the codes of [`crate::paths::check_relative`], `link-outside`,
-    /// `not-text`, `too-large`, or what reading gave.
+    /// `not-text`, `too-large`, `disabled`, or what reading gave.
     #[must_use]
     pub fn read(&self, path: String) -> Flow<MemoryFile> {
         self.flow(|store, host| async move { store.read_in(&host, &path).await })
     }
 
-    /// What the model is told about its memory; the folder is created if it is missing. Null when
-    /// memory is off.
+    /// What the model is told about its memory; the folder is created if it is missing. Computed
+    /// once per options and the same to the byte until [`Self::compacted`]. Null when memory is
+    /// off.
     #[must_use]
     pub fn prompt(&self, options: PromptOptions) -> Flow<Option<String>> {
         self.flow(move |store, host| async move { store.prompt_in(&host, options).await })
     }
 
+    /// Everything that is wrong with the store, each finding with a remedy. Never writes.
+    #[must_use]
+    pub fn lint(&self) -> Flow<Lint> {
+        self.flow(|store, host| async move { store.lint_in(&host).await })
+    }
+
+    /// Drops everything that was remembered, as after the compaction of a conversation: the next
+    /// flow finds the store anew, reads every file and computes the prompt.
+    pub fn compacted(&self) {
+        let mut state = self.state();
+        let (closed, generation) = (state.closed, state.generation.wrapping_add(1));
+        *state = State {
+            closed,
+            generation,
+            ..State::default()
+        };
+    }
+
+    /// Ends the use of the store: every later flow fails with `closed`.
+    pub fn close(&self) {
+        self.compacted();
+        self.state().closed = true;
+    }
+
     pub(crate) async fn open_in(&self, host: &Host) -> Result<Opened, Error> {
-        Ok(Opened {
-            directory: self.place(host).await?.directory,
-            enabled: true,
-        })
+        Ok(self.found(host).await?.opened)
     }
 
     pub(crate) async fn scan_in(&self, host: &Host) -> Result<Scan, Error> {
-        scan::scan(&self.place(host).await?, host).await
+        let Some(place) = self.place(host).await? else {
+            return Ok(Scan {
+                memories: Vec::new(),
+                report: vec![self.disabled_entry(host).await?],
+            });
+        };
+        let (generation, known) = {
+            let state = self.state();
+            (state.generation, state.headers.clone())
+        };
+        let (scan, headers) = scan::scan(&place, host, &known).await?;
+        let mut state = self.state();
+        if state.generation == generation {
+            state.headers = headers;
+        }
+        Ok(scan)
     }
 
     pub(crate) async fn read_in(&self, host: &Host, path: &str) -> Result<MemoryFile, Error> {
-        read::read(&self.place(host).await?, host, path).await
+        match self.place(host).await? {
+            Some(place) => read::read(&place, host, path).await,
+            None => Err(Error::new(
+                ErrorCode::Disabled,
+                self.disabled_entry(host).await?.message,
+            )),
+        }
     }
 
     pub(crate) async fn prompt_in(
@@ -150,9 +262,42 @@ impl Store {
         host: &Host,
         options: PromptOptions,
     ) -> Result<Option<String>, Error> {
-        build_prompt(&self.place(host).await?, host, options)
-            .await
-            .map(Some)
+        let found = self.found(host).await?;
+        // Instruction files and memory are kept out of the context by the same switch (facts 2).
+        let hidden = self
+            .shared
+            .options
+            .env_flag("CLAUDE_CODE_DISABLE_CLAUDE_MDS");
+        if !found.opened.enabled || hidden {
+            return Ok(None);
+        }
+        let generation = {
+            let state = self.state();
+            if let Some((_, prompt)) = state.prompts.iter().find(|(known, _)| *known == options) {
+                return Ok(Some(prompt.clone()));
+            }
+            state.generation
+        };
+        let prompt = build_prompt(&self.shared.options, &found, host, &options).await?;
+        let mut state = self.state();
+        if state.generation == generation {
+            // Two flows may have computed it; the first one's stays.
+            if let Some((_, first)) = state.prompts.iter().find(|(known, _)| *known == options) {
+                return Ok(Some(first.clone()));
+            }
+            state.prompts.push((options, prompt.clone()));
+        }
+        Ok(Some(prompt))
+    }
+
+    pub(crate) async fn lint_in(&self, host: &Host) -> Result<Lint, Error> {
+        let found = self.found(host).await?;
+        let place = if found.opened.enabled {
+            Some(found.place())
+        } else {
+            None
+        };
+        lint::lint(&found.opened, place.as_ref(), host).await
     }
 
     fn flow<T, F>(&self, body: impl FnOnce(Self, Host) -> F) -> Flow<T>
@@ -163,52 +308,106 @@ impl Store {
         Flow::new(|host| body(self.clone(), host))
     }
 
-    async fn place(&self, host: &Host) -> Result<Place, Error> {
-        if let Some(place) = self
-            .shared
-            .place
+    /// What was found when the store was opened; opens it if it is not yet.
+    async fn found(&self, host: &Host) -> Result<Found, Error> {
+        let generation = {
+            let state = self.state();
+            if state.closed {
+                return Err(Error::new(
+                    ErrorCode::Closed,
+                    "the store is closed; open it again",
+                ));
+            }
+            if let Some(found) = &state.found {
+                return Ok(found.clone());
+            }
+            state.generation
+        };
+        let found = find::find(&self.shared.options, host).await?;
+        let mut state = self.state();
+        if state.generation == generation {
+            state.found = Some(found.clone());
+        }
+        Ok(found)
+    }
+
+    /// Where the store is; none when memory is off.
+    async fn place(&self, host: &Host) -> Result<Option<Place>, Error> {
+        let found = self.found(host).await?;
+        Ok(found.opened.enabled.then(|| found.place()))
+    }
+
+    async fn disabled_entry(&self, host: &Host) -> Result<ReportEntry, Error> {
+        let because = self.found(host).await?.opened.because.name();
+        let message = format!("memory is off ({because}), so nothing was read");
+        Ok(ReportEntry::new("", ReportCode::Disabled, message))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared
+            .state
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-        {
-            return Ok(place);
-        }
-        let info = host.host_info().await.map_err(|failure| {
-            Error::from_failure(&failure, "asking for", "the platform of this host")
-        })?;
-        let directory = validate_memory_path(&self.shared.options.directory, info.platform, None)?;
-        let place = Place {
-            directory,
-            platform: info.platform,
-        };
-        *self
-            .shared
-            .place
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(place.clone());
-        Ok(place)
     }
 }
 
-async fn build_prompt(place: &Place, host: &Host, options: PromptOptions) -> Result<String, Error> {
+impl Found {
+    fn place(&self) -> Place {
+        Place {
+            directory: self.opened.directory.clone(),
+            platform: self.platform,
+        }
+    }
+}
+
+impl OpenOptions {
+    fn env_flag(&self, name: &str) -> bool {
+        crate::paths::env_flag(self.env.get(name).map(String::as_str)) == Some(true)
+    }
+}
+
+async fn build_prompt(
+    open: &OpenOptions,
+    found: &Found,
+    host: &Host,
+    options: &PromptOptions,
+) -> Result<String, Error> {
+    let place = found.place();
     // The prompt says that the folder exists. When it cannot be made, the model's first write
     // shows the real error; the user hears of it now.
     if let Err(failure) = host.make_dir(&place.directory, FOLDER_MODE).await {
         stop_if_cancelled(host)?;
-        host.emit(warning(
-            "",
-            format!(
-                "the memory folder {} cannot be created: {}",
-                place.directory, failure.message
-            ),
-        ));
+        let message = format!(
+            "the memory folder {} cannot be created: {}",
+            place.directory, failure.message
+        );
+        host.emit(warning("", message));
     }
-    let index = if options.index {
-        read_index(place, host).await?
+    let saving = if open.features.one_step {
+        Saving::OneStep
     } else {
-        Index::LeftOut
+        Saving::TwoSteps
     };
-    Ok(prompt::single(&place.directory, &index))
+    let index = match saving {
+        Saving::TwoSteps if options.index => read_index(&place, host).await?,
+        _ => Index::LeftOut,
+    };
+    let extra = crate::paths::variable(&open.env, "CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES");
+    let guidelines = extra
+        .into_iter()
+        .chain(options.guidelines.iter().map(String::as_str))
+        .collect();
+    let past = options.past_context.then(|| Past {
+        directory: &place.directory,
+        transcripts: found.transcripts.as_deref(),
+    });
+    Ok(prompt::single(
+        &place.directory,
+        saving,
+        guidelines,
+        past,
+        &index,
+    ))
 }
 
 /// The index for the prompt. What is wrong with it is said in a warning, and the prompt does not
@@ -217,7 +416,10 @@ async fn read_index(place: &Place, host: &Host) -> Result<Index, Error> {
     match read::read_beginning(place, host, INDEX_NAME).await {
         Ok((text, whole)) => {
             if !whole {
-                host.emit(warning(INDEX_NAME, format!("the index has more than {FILE_MAX_BYTES} bytes; what follows was not looked at")));
+                let message = format!(
+                    "the index has more than {FILE_MAX_BYTES} bytes; what follows was not looked at"
+                );
+                host.emit(warning(INDEX_NAME, message));
             }
             Ok(Index::Text(text))
         }
@@ -243,7 +445,7 @@ fn warning(path: &str, message: String) -> Event {
 }
 
 /// Ends a flow that was cancelled instead of letting it take `aborted` for a failing host.
-fn stop_if_cancelled(host: &Host) -> Result<(), Error> {
+pub(crate) fn stop_if_cancelled(host: &Host) -> Result<(), Error> {
     if host.cancelled() {
         return Err(Error::new(
             ErrorCode::Aborted,

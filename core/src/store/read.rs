@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Place, scan};
 use crate::error::{Error, ErrorCode};
-use crate::flow::{FileKind, Host, Stat, join_all};
+use crate::flow::{FileKind, Host, Stat, join};
 use crate::limits::FILE_MAX_BYTES;
 use crate::memory::{MemoryHeader, parse_frontmatter};
 use crate::paths::check_relative;
@@ -72,15 +72,7 @@ async fn locate(place: &Place, host: &Host, path: &str) -> Result<(String, Stat)
     let fail = |doing: &'static str| move |failure| Error::from_failure(&failure, doing, path);
 
     // Any part of the path may be a link, so the resolved path is what counts and what is opened.
-    let mut resolved = join_all([host.real_path(&full), host.real_path(&place.directory)])
-        .await
-        .into_iter();
-    let (Some(target), Some(root)) = (resolved.next(), resolved.next()) else {
-        return Err(Error::new(
-            ErrorCode::Internal,
-            "a joined call gave no answer",
-        ));
-    };
+    let (target, root) = join(host.real_path(&full), host.real_path(&place.directory)).await;
     let target = target.map_err(fail("reading"))?;
     let root = root.map_err(fail("finding the store of"))?;
     let refuse = |code, what: &str| Err(Error::new(code, format!("{path} {what}")).at(path));

@@ -1,16 +1,20 @@
 //! Lists the memories of a store (facts 4.4, document 000 §6) and says of every file that should
 //! have been one why it is not.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::Serialize;
 
+use super::cache::{Headers, Known};
 use super::{Place, stop_if_cancelled};
 use crate::error::Error;
 use crate::flow::{
-    Bytes, Entry, Failure, FailureCode, FileKind, Head, Host, Listing, Stat, join_all,
+    Bytes, Failure, FailureCode, FileKind, Head, Host, Listing, Stat, join, join_all,
 };
 use crate::limits::{
-    FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_NAME, LARGE_MEMORY_BYTES, OWN_FOLDER, SCAN_MAX_DEPTH,
-    SCAN_MAX_MEMORIES, SCAN_READ_FILES, TEMPORARY_ENDING,
+    FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_NAME, LARGE_MEMORY_BYTES, LINT_READ_BYTES, OWN_FOLDER,
+    SCAN_MAX_DEPTH, SCAN_MAX_MEMORIES, SCAN_READ_FILES, TEMPORARY_ENDING,
 };
 use crate::memory::{MemoryHeader, needs_more, parse_frontmatter};
 use crate::report::{ReportCode, ReportEntry};
@@ -28,9 +32,18 @@ pub struct Scan {
 struct Candidate {
     /// Relative to the store.
     path: String,
-    /// What is opened: the path itself, or where a link inside the store leads.
-    file: String,
+    /// Where a link inside the store leads; none for what is no link.
+    target: Option<String>,
     stat: Stat,
+}
+
+impl Candidate {
+    /// What is opened.
+    fn file(&self, place: &Place) -> String {
+        self.target
+            .clone()
+            .unwrap_or_else(|| place.path(&self.path))
+    }
 }
 
 /// Collects what the walk finds.
@@ -40,22 +53,26 @@ struct Found {
     links: Vec<String>,
     folders: Vec<String>,
     report: Vec<ReportEntry>,
+    /// Whether there is no such folder at all.
+    missing: bool,
+    /// When the listing began, milliseconds since the epoch; the least value without a clock, so
+    /// that nothing that is read now is trusted later.
+    listed_ms: i64,
 }
 
-pub(super) async fn scan(place: &Place, host: &Host) -> Result<Scan, Error> {
-    let mut found = walk(place, host).await?;
-    follow_links(place, host, &mut found).await?;
+/// Lists the store and reads the heads of its newest memories, but for those that `known` still
+/// holds for. Gives what is now known besides.
+pub(super) async fn scan(
+    place: &Place,
+    host: &Host,
+    known: &Headers,
+) -> Result<(Scan, Headers), Error> {
     let Found {
         mut candidates,
         mut report,
+        listed_ms,
         ..
-    } = found;
-
-    candidates.sort_unstable_by(|a, b| {
-        (b.stat.mtime_ms, b.stat.mtime_ns)
-            .cmp(&(a.stat.mtime_ms, a.stat.mtime_ns))
-            .then_with(|| a.path.cmp(&b.path))
-    });
+    } = list(place, host).await?;
     if candidates.len() > SCAN_MAX_MEMORIES {
         let over = candidates.len().saturating_sub(SCAN_MAX_MEMORIES);
         candidates.truncate(SCAN_MAX_MEMORIES);
@@ -65,10 +82,107 @@ pub(super) async fn scan(place: &Place, host: &Host) -> Result<Scan, Error> {
             format!("{over} memories beyond the {SCAN_MAX_MEMORIES} newest were left out; merge or remove old ones"),
         ));
     }
-    let memories = read_headers(host, candidates, &mut report).await?;
+    let mut now: Vec<Option<Arc<Known>>> = candidates
+        .iter()
+        .map(|candidate| known.get(&candidate.path, &candidate.stat).cloned())
+        .collect();
+    let mut cold: Vec<(&Candidate, &mut Option<Arc<Known>>)> = candidates
+        .iter()
+        .zip(&mut now)
+        .filter(|(_, known)| known.is_none())
+        .collect();
+    let unchanged = cold.is_empty() && known.count() == candidates.len();
+    for chunk in cold.chunks_mut(SCAN_READ_FILES) {
+        let files: Vec<&Candidate> = chunk.iter().map(|(candidate, _)| *candidate).collect();
+        let heads = read_heads(place, host, &files, HEAD_BYTES).await?;
+        for ((candidate, known), head) in chunk.iter_mut().zip(heads) {
+            let mut said = Vec::new();
+            // What failed may work the next time, with the same stamp.
+            let listed_ms = if matches!(head, Head::Failed(_)) {
+                i64::MIN
+            } else {
+                listed_ms
+            };
+            let header = header(candidate, head, &mut said);
+            **known = Some(Known::new(candidate.stat.clone(), listed_ms, header, said));
+        }
+    }
+
+    let mut memories = Vec::with_capacity(candidates.len());
+    for known in now.iter().flatten() {
+        memories.extend(known.header.clone());
+        report.extend(known.report.iter().cloned());
+    }
+    let headers = if unchanged {
+        known.clone()
+    } else {
+        let mut headers = BTreeMap::new();
+        for (candidate, known) in candidates.into_iter().zip(now) {
+            if let Some(known) = known {
+                headers.insert(candidate.path, known);
+            }
+        }
+        Headers::new(headers)
+    };
+    sort(&mut report);
+    Ok((Scan { memories, report }, headers))
+}
+
+/// Every memory of a store with its text, as far as lint needs it.
+#[derive(Default)]
+pub(super) struct Everything {
+    pub texts: Vec<(String, String)>,
+    pub report: Vec<ReportEntry>,
+    /// Whether there is no such folder at all.
+    pub missing: bool,
+}
+
+/// Reads all memories, however many there are.
+pub(super) async fn read_all(place: &Place, host: &Host) -> Result<Everything, Error> {
+    let Found {
+        candidates,
+        report,
+        missing,
+        ..
+    } = list(place, host).await?;
+    let mut everything = Everything {
+        texts: Vec::with_capacity(candidates.len()),
+        report,
+        missing,
+    };
+    let candidates: Vec<&Candidate> = candidates.iter().collect();
+    for chunk in candidates.chunks(SCAN_READ_FILES) {
+        for (candidate, head) in chunk
+            .iter()
+            .zip(read_heads(place, host, chunk, LINT_READ_BYTES).await?)
+        {
+            if let Some(bytes) = bytes_of(candidate, head, &mut everything.report)
+                && let Some(text) = text_of(candidate, &bytes, &mut everything.report)
+            {
+                everything
+                    .texts
+                    .push((candidate.path.clone(), text.to_owned()));
+            }
+        }
+    }
+    Ok(everything)
+}
+
+/// What is in the store, links followed, newest first.
+async fn list(place: &Place, host: &Host) -> Result<Found, Error> {
+    let mut found = walk(place, host).await?;
+    follow_links(place, host, &mut found).await?;
+    found.candidates.sort_unstable_by(|a, b| {
+        (b.stat.mtime_ms, b.stat.mtime_ns)
+            .cmp(&(a.stat.mtime_ms, a.stat.mtime_ns))
+            .then_with(|| a.path.cmp(&b.path))
+    });
+    Ok(found)
+}
+
+fn sort(report: &mut [ReportEntry]) {
     report
         .sort_unstable_by(|a, b| (&a.path, a.code, &a.message).cmp(&(&b.path, b.code, &b.message)));
-    Ok(Scan { memories, report })
 }
 
 /// Lists folder by folder, level by level; the folders of a level share a step.
@@ -92,12 +206,22 @@ async fn walk(place: &Place, host: &Host) -> Result<Found, Error> {
             break;
         }
         let paths: Vec<String> = level.iter().map(|folder| place.path(folder)).collect();
-        let listings = join_all(paths.iter().map(|path| host.list(path))).await;
+        let lists = join_all(paths.iter().map(|path| host.list(path)));
+        let listings = if depth == 0 {
+            let (now, listings) = join(host.now(), lists).await;
+            found.listed_ms = now.map_or(i64::MIN, |now| now.ms);
+            listings
+        } else {
+            lists.await
+        };
         stop_if_cancelled(host)?;
         for (folder, listing) in level.iter().zip(listings) {
             match listing {
-                Ok(listing) => found.take_listing(place, folder, listing),
-                Err(failure) => found.report.push(unlistable(folder, &failure)),
+                Ok(listing) => found.take_listing(folder, listing),
+                Err(failure) => {
+                    found.missing |= folder.is_empty() && failure.code == FailureCode::NotFound;
+                    found.report.push(unlistable(folder, &failure));
+                }
             }
         }
         level = std::mem::take(&mut found.folders);
@@ -106,7 +230,7 @@ async fn walk(place: &Place, host: &Host) -> Result<Found, Error> {
 }
 
 impl Found {
-    fn take_listing(&mut self, place: &Place, folder: &str, listing: Listing) {
+    fn take_listing(&mut self, folder: &str, listing: Listing) {
         if listing.incomplete {
             self.report.push(ReportEntry::new(
                 folder,
@@ -118,18 +242,24 @@ impl Found {
             if entry.name == OWN_FOLDER || entry.name.ends_with(TEMPORARY_ENDING) {
                 continue;
             }
+            let is_memory = entry.name.ends_with(".md") && entry.name != INDEX_NAME;
             let path = if folder.is_empty() {
-                entry.name.clone()
+                entry.name
             } else {
                 format!("{folder}/{}", entry.name)
             };
-            self.take_entry(place, path, entry);
+            self.take_entry(path, is_memory, entry.invalid_name, entry.stat);
         }
     }
 
-    fn take_entry(&mut self, place: &Place, path: String, entry: Entry) {
-        let is_memory = entry.name.ends_with(".md") && entry.name != INDEX_NAME;
-        if entry.invalid_name {
+    fn take_entry(
+        &mut self,
+        path: String,
+        is_memory: bool,
+        invalid_name: bool,
+        stat: Option<Stat>,
+    ) {
+        if invalid_name {
             self.note(
                 path,
                 ReportCode::InvalidName,
@@ -137,7 +267,7 @@ impl Found {
             );
             return;
         }
-        let Some(stat) = entry.stat else {
+        let Some(stat) = stat else {
             if is_memory {
                 self.note(
                     path,
@@ -149,8 +279,8 @@ impl Found {
         };
         match stat.kind {
             FileKind::File if is_memory => {
-                let file = place.path(&path);
-                self.candidates.push(Candidate { path, file, stat });
+                let target = None;
+                self.candidates.push(Candidate { path, target, stat });
             }
             FileKind::Directory => {
                 if is_memory {
@@ -220,7 +350,8 @@ async fn follow_links(place: &Place, host: &Host, found: &mut Found) -> Result<(
                 );
             }
             Ok((file, stat)) if stat.kind == FileKind::File => {
-                found.candidates.push(Candidate { path, file, stat })
+                let target = Some(file);
+                found.candidates.push(Candidate { path, target, stat });
             }
             Ok(_) => found.note(
                 path,
@@ -256,58 +387,54 @@ async fn resolve(host: &Host, path: String) -> Result<(String, Stat), Failure> {
     Ok((target, stat))
 }
 
-/// Reads the heads of all candidates in few steps, and more of those whose frontmatter is longer.
-async fn read_headers(
+/// The heads of a few files in one step, and more of those whose frontmatter is longer.
+async fn read_heads(
+    place: &Place,
     host: &Host,
-    candidates: Vec<Candidate>,
-    report: &mut Vec<ReportEntry>,
-) -> Result<Vec<MemoryHeader>, Error> {
-    let mut memories = Vec::with_capacity(candidates.len());
-    for chunk in candidates.chunks(SCAN_READ_FILES) {
-        let files = chunk
+    chunk: &[&Candidate],
+    length: usize,
+) -> Result<Vec<Head>, Error> {
+    let files = chunk
+        .iter()
+        .map(|candidate| candidate.file(place))
+        .collect();
+    let heads = host.read_many(files, length as u64).await;
+    stop_if_cancelled(host)?;
+    let mut heads = match heads {
+        Ok(heads) => heads,
+        Err(failure) => chunk
             .iter()
-            .map(|candidate| candidate.file.clone())
-            .collect();
-        let heads = host.read_many(files, HEAD_BYTES as u64).await;
-        stop_if_cancelled(host)?;
-        let mut heads = match heads {
-            Ok(heads) => heads,
-            Err(failure) => chunk
-                .iter()
-                .map(|_| Head::Failed(failure.clone()))
-                .collect(),
-        };
-        // A host that answers with another number of heads broke its contract.
-        heads.resize(
-            chunk.len(),
-            Head::Failed(Failure::new(
-                FailureCode::Other,
-                "the host gave no answer for it",
-            )),
-        );
-        read_longer(host, chunk, &mut heads).await?;
-        for (candidate, head) in chunk.iter().zip(heads) {
-            memories.extend(header(candidate, head, report));
-        }
-    }
-    Ok(memories)
+            .map(|_| Head::Failed(failure.clone()))
+            .collect(),
+    };
+    // A host that answers with another number of heads broke its contract.
+    heads.resize(
+        chunk.len(),
+        Head::Failed(Failure::new(
+            FailureCode::Other,
+            "the host gave no answer for it",
+        )),
+    );
+    read_longer(place, host, chunk, &mut heads).await?;
+    Ok(heads)
 }
 
 /// Reads more of the files whose frontmatter goes on beyond their heads.
-async fn read_longer(host: &Host, chunk: &[Candidate], heads: &mut [Head]) -> Result<(), Error> {
-    let short: Vec<(&Candidate, &mut Head)> = chunk
+async fn read_longer(
+    place: &Place,
+    host: &Host,
+    chunk: &[&Candidate],
+    heads: &mut [Head],
+) -> Result<(), Error> {
+    let short: Vec<(String, &mut Head)> = chunk
         .iter()
         .zip(heads)
         .filter(|(candidate, head)| is_short(candidate, head))
+        .map(|(candidate, head)| (candidate.file(place), head))
         .collect();
     // A closing line may begin at the last byte allowed; a head more lets it end.
     let length = (FRONTMATTER_MAX_BYTES + HEAD_BYTES) as u64;
-    let longer = join_all(
-        short
-            .iter()
-            .map(|(candidate, _)| host.read(&candidate.file, 0, length)),
-    )
-    .await;
+    let longer = join_all(short.iter().map(|(file, _)| host.read(file, 0, length))).await;
     stop_if_cancelled(host)?;
     for ((_, head), longer) in short.into_iter().zip(longer) {
         *head = match longer {
@@ -331,32 +458,10 @@ fn header(
     head: Head,
     report: &mut Vec<ReportEntry>,
 ) -> Option<MemoryHeader> {
+    let bytes = bytes_of(candidate, head, report)?;
+    let text = text_of(candidate, &bytes, report)?;
     let mut note =
         |code, message: String| report.push(ReportEntry::new(&candidate.path, code, message));
-    let bytes = match head {
-        Head::Content(bytes) => bytes.0,
-        Head::Failed(failure) => {
-            match failure.code {
-                FailureCode::NotFound => note(
-                    ReportCode::Vanished,
-                    "it went away before it was read".into(),
-                ),
-                _ => note(
-                    ReportCode::Unreadable,
-                    format!("it could not be read: {}", failure.message),
-                ),
-            }
-            return None;
-        }
-    };
-    let whole = bytes.len() as u64 >= candidate.stat.size;
-    let text = match head_text(&bytes, whole) {
-        Ok(text) => text,
-        Err((code, message)) => {
-            note(code, format!("it {message}"));
-            return None;
-        }
-    };
     if bytes.is_empty() {
         note(
             ReportCode::Empty,
@@ -364,13 +469,11 @@ fn header(
         );
     }
     if candidate.stat.size > LARGE_MEMORY_BYTES {
-        note(
-            ReportCode::Large,
-            format!(
-                "it has {} bytes, of which only the head was read; a memory should fit a page",
-                candidate.stat.size
-            ),
+        let message = format!(
+            "it has {} bytes, of which only the head was read; a memory should fit a page",
+            candidate.stat.size
         );
+        note(ReportCode::Large, message);
     }
     let frontmatter = parse_frontmatter(text);
     for problem in &frontmatter.problems {
@@ -381,6 +484,46 @@ fn header(
         &candidate.stat,
         frontmatter,
     ))
+}
+
+/// What was read of a memory; none, and an entry in the report, when it could not be.
+fn bytes_of(candidate: &Candidate, head: Head, report: &mut Vec<ReportEntry>) -> Option<Vec<u8>> {
+    let failure = match head {
+        Head::Content(bytes) => return Some(bytes.0),
+        Head::Failed(failure) => failure,
+    };
+    let (code, message) = match failure.code {
+        FailureCode::NotFound => (
+            ReportCode::Vanished,
+            "it went away before it was read".to_owned(),
+        ),
+        _ => (
+            ReportCode::Unreadable,
+            format!("it could not be read: {}", failure.message),
+        ),
+    };
+    report.push(ReportEntry::new(&candidate.path, code, message));
+    None
+}
+
+/// What was read as text; none, and an entry in the report, when it is no text.
+fn text_of<'a>(
+    candidate: &Candidate,
+    bytes: &'a [u8],
+    report: &mut Vec<ReportEntry>,
+) -> Option<&'a str> {
+    let whole = bytes.len() as u64 >= candidate.stat.size;
+    match head_text(bytes, whole) {
+        Ok(text) => Some(text),
+        Err((code, message)) => {
+            report.push(ReportEntry::new(
+                &candidate.path,
+                code,
+                format!("it {message}"),
+            ));
+            None
+        }
+    }
 }
 
 /// The text of a file, or of its beginning when the rest was not read.

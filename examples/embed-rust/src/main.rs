@@ -4,7 +4,9 @@
 mod host;
 
 use bindings::Memdir;
-use bindings::exports::memdir::memdir::flows::{Done, Effect, OpenOptions, Response, Step, Value};
+use bindings::exports::memdir::memdir::flows::{
+    Done, Effect, Features, OpenOptions, Response, Step, Value,
+};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Result, Store, bail};
 
@@ -31,10 +33,9 @@ fn manifest(core: &str, folder: &str) -> Result<String> {
     let memdir = Memdir::instantiate(&mut store, &component, &Linker::new(&engine))?;
     let (rules, flows) = (memdir.memdir_memdir_rules(), memdir.memdir_memdir_flows());
 
-    let options = OpenOptions {
-        directory: folder.to_owned(),
-    };
-    let memory = flows.store().call_constructor(&mut store, &options)?;
+    let memory = flows
+        .store()
+        .call_constructor(&mut store, &options(folder))?;
     let flow = flows.store().call_scan(&mut store, memory)?;
     let mut responses = Vec::new();
     loop {
@@ -60,6 +61,27 @@ fn manifest(core: &str, folder: &str) -> Result<String> {
             Step::Done(_) => bail!("a scan ends with a scan"),
             Step::Failed(error) => bail!("{:?}: {}", error.code, error.message),
         }
+    }
+}
+
+/// That folder is the store, whatever the environment says, and nothing is switched on.
+fn options(folder: &str) -> OpenOptions {
+    OpenOptions {
+        directory: Some(folder.to_owned()),
+        cwd: None,
+        home: None,
+        env: Vec::new(),
+        settings: None,
+        platform: None,
+        features: Features {
+            team: false,
+            extract: false,
+            extract_non_interactive: false,
+            one_step: false,
+            daily_log: false,
+            dream: false,
+            extract_every: 1,
+        },
     }
 }
 

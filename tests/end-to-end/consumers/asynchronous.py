@@ -8,7 +8,7 @@ import memdir
 
 
 async def main() -> None:
-    async with await memdir.AsyncMemdir.open(directory=sys.argv[1]) as memory:
+    async with memdir.AsyncMemdir(directory=sys.argv[1]) as memory:
         scans = await asyncio.gather(*(memory.scan() for _ in range(4)))
     print(json.dumps([[header.path for header in scan.memories] for scan in scans]))
 

@@ -11,6 +11,7 @@ with memdir.Memdir(directory=sys.argv[1]) as memory:
     prompt = memory.prompt()
     manifest = memory.manifest()
     first = memory.read(scan.memories[0].path)
+    findings = memory.lint().findings
 
 code = ""
 try:
@@ -24,6 +25,8 @@ print(
             "paths": [header.path for header in scan.memories],
             "reported": [entry.path for entry in scan.report],
             "read": str(scan.memories[0].name) in str(first),
+            "chosenBy": memory.opened.chosen_by,
+            "findings": [finding.path for finding in findings],
             "prompt": type(prompt).__name__,
             "manifestLines": len(manifest.rstrip("\n").split("\n")),
             "slug": memdir.rules.project_slug("/home/ines/ingest"),

@@ -10,6 +10,7 @@ const { memories, report } = await memory.scan();
 const first = await memory.read(memories[0].path);
 const prompt = await memory.prompt();
 const manifest = await memory.manifest();
+const { findings } = await memory.lint();
 await memory.close();
 
 let code = null;
@@ -24,6 +25,8 @@ console.log(
     paths: memories.map(({ path }) => path),
     reported: report.map(({ path }) => path),
     directory: memory.directory,
+    chosenBy: memory.opened.chosenBy,
+    findings: findings.map(({ path }) => path),
     read: JSON.stringify(first).includes(memories[0].name),
     prompt: typeof prompt,
     manifestLines: manifest.trimEnd().split("\n").length,

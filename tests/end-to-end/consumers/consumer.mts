@@ -10,8 +10,18 @@ for (const header of memories) {
   const changed: number = header.mtimeMs;
   console.log(path, name, changed);
 }
+const project: Memdir = await Memdir.open({
+  cwd: "/srv/project",
+  env: { CLAUDE_CONFIG_DIR: "/srv/config" },
+  settings: { autoMemoryEnabled: true },
+  features: { oneStep: true },
+});
+const key: string | null = project.opened.projectKey;
+const remedies: string[] = (await project.lint()).findings.map((finding) => finding.remedy);
+project.compacted();
+console.log(key, remedies);
 const codes: string[] = report.map((entry) => entry.code);
-const prompt: string | null = await memory.prompt();
+const prompt: string | null = await memory.prompt({ pastContext: true, guidelines: ["Be kind."] });
 const slug: string = projectSlug("/home/ines/ingest");
 console.log(codes, prompt, slug, memory.directory);
 

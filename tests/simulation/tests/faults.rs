@@ -11,7 +11,7 @@ use memdir_core::error::{Error, ErrorCode};
 use memdir_core::flow::{Effect, FailureCode, Flow};
 use memdir_core::memory::MemoryHeader;
 use memdir_core::report::ReportCode;
-use memdir_core::store::{PromptOptions, Scan, Store};
+use memdir_core::store::{Lint, MemoryFile, OpenOptions, Opened, PromptOptions, Scan, Store};
 use memdir_simulation::{Body, FaultKind, SimHost, Traced, Tree};
 
 const SEEDS: u64 = 6;
@@ -96,13 +96,9 @@ struct Plain<T> {
     after: Tree,
 }
 
-fn plain<T: Send + Debug + 'static>(
-    seed: u64,
-    tree: &Tree,
-    flow: fn(Store) -> Flow<T>,
-) -> Plain<T> {
+fn plain<T: Send + Debug + 'static>(seed: u64, tree: &Tree, flow: fn() -> Flow<T>) -> Plain<T> {
     let mut host = SimHost::with_tree(seed, tree.clone());
-    match host.run(flow(store(DIRECTORY))) {
+    match host.run(flow()) {
         Ok(result) => Plain {
             result,
             trace: host.trace,
@@ -115,7 +111,7 @@ fn plain<T: Send + Debug + 'static>(
 /// Fails each effect with each code; `check` gets the effect, the code and what came of it.
 fn fail_everywhere<T: Send + Debug + 'static>(
     tree: &Tree,
-    flow: fn(Store) -> Flow<T>,
+    flow: fn() -> Flow<T>,
     check: impl Fn(&Plain<T>, &Effect, FailureCode, Result<T, Error>, &SimHost),
 ) {
     for seed in 0..SEEDS {
@@ -127,7 +123,7 @@ fn fail_everywhere<T: Send + Debug + 'static>(
             for code in failure_codes() {
                 let mut host =
                     SimHost::with_tree(seed, tree.clone()).with_fault(at, FaultKind::Fail(code));
-                let result = host.run(flow(store(DIRECTORY)));
+                let result = host.run(flow());
                 assert_eq!(
                     host.trace.get(..at),
                     plain.trace.get(..at),
@@ -141,14 +137,14 @@ fn fail_everywhere<T: Send + Debug + 'static>(
 
 /// Cancels and crashes at each effect: nothing changes but the folder that the flow creates, and
 /// a run after the crash gives what it would have given without.
-fn stop_everywhere<T: Send + Debug + PartialEq + 'static>(tree: &Tree, flow: fn(Store) -> Flow<T>) {
+fn stop_everywhere<T: Send + Debug + PartialEq + 'static>(tree: &Tree, flow: fn() -> Flow<T>) {
     for seed in 0..SEEDS {
         let plain = plain(seed, tree, flow);
         for at in 0..plain.trace.len() {
             let unchanged = |host: &SimHost| host.tree == *tree || host.tree == plain.after;
 
             let mut host = SimHost::with_tree(seed, tree.clone()).with_fault(at, FaultKind::Cancel);
-            let result = host.run(flow(store(DIRECTORY)));
+            let result = host.run(flow());
             assert_eq!(
                 result.map_err(|error| error.code),
                 Err(ErrorCode::Aborted),
@@ -157,11 +153,11 @@ fn stop_everywhere<T: Send + Debug + PartialEq + 'static>(tree: &Tree, flow: fn(
             assert!(unchanged(&host), "cancelled at {at}: {:?}", host.tree);
 
             let mut host = SimHost::with_tree(seed, tree.clone()).with_fault(at, FaultKind::Crash);
-            assert!(host.run_to_end(flow(store(DIRECTORY))).is_none());
+            assert!(host.run_to_end(flow()).is_none());
             assert!(unchanged(&host), "crashed at {at}: {:?}", host.tree);
             let mut host = SimHost::with_tree(seed, host.tree);
             assert_eq!(
-                host.run(flow(store(DIRECTORY))).as_ref(),
+                host.run(flow()).as_ref(),
                 Ok(&plain.result),
                 "after a crash at {at}"
             );
@@ -170,28 +166,126 @@ fn stop_everywhere<T: Send + Debug + PartialEq + 'static>(tree: &Tree, flow: fn(
     }
 }
 
-fn scan(store: Store) -> Flow<Scan> {
+fn scan() -> Flow<Scan> {
+    store(DIRECTORY).scan()
+}
+
+fn manifest() -> Flow<String> {
+    store(DIRECTORY).manifest()
+}
+
+fn read() -> Flow<MemoryFile> {
+    store(DIRECTORY).read("in.md".into())
+}
+
+fn prompt() -> Flow<Option<String>> {
+    store(DIRECTORY).prompt(PromptOptions::default())
+}
+
+fn lint() -> Flow<Lint> {
+    store(DIRECTORY).lint()
+}
+
+/// The second scan of a store that changed since the first.
+fn warm_scan() -> Flow<Scan> {
+    let store = store(DIRECTORY);
+    if let Err(error) = SimHost::with_tree(0, tree()).run(store.scan()) {
+        panic!("the first scan: {error}");
+    }
     store.scan()
 }
 
-fn manifest(store: Store) -> Flow<String> {
-    store.manifest()
+/// What has changed: one memory is another, one is new, one is gone.
+fn changed_tree() -> Tree {
+    let mut tree = tree();
+    let at = |name: &str| format!("{DIRECTORY}/{name}");
+    tree.file(at("a.md"), "---\nname: a\ndescription: other\n---\nA\n")
+        .at(18);
+    tree.file(at("n.md"), "---\nname: n\ndescription: new\n---\nN\n")
+        .at(17);
+    tree.take(at("team/t.md"));
+    tree
 }
 
-fn read(store: Store) -> Flow<memdir_core::store::MemoryFile> {
-    store.read("in.md".into())
+/// Opens the store of the project that a worktree belongs to.
+fn open() -> Flow<Opened> {
+    open_store().open()
 }
 
-fn prompt(store: Store) -> Flow<Option<String>> {
-    store.prompt(PromptOptions::default())
+fn open_store() -> Store {
+    Store::new(OpenOptions {
+        cwd: Some("/work/wt/src".to_owned()),
+        home: Some("/home/ada".to_owned()),
+        ..OpenOptions::default()
+    })
+}
+
+const MAIN_KEY: &str = "-work-main";
+const OTHER: &str = "/work:main";
+
+/// A worktree with settings in every place; the slug of its project is taken by another one.
+fn tree_with_worktree() -> Tree {
+    let mut tree = Tree::new();
+    tree.put("/work/wt/src", Body::Folder);
+    tree.file("/work/wt/.git", "gitdir: /work/main/.git/worktrees/wt\n");
+    tree.file("/work/main/.git/worktrees/wt/commondir", "../..\n");
+    tree.file("/work/main/.git/worktrees/wt/gitdir", "/work/wt/.git\n");
+    for path in [
+        "/etc/claude-code/managed-settings.json",
+        "/home/ada/.claude/settings.json",
+        "/work/wt/.claude/settings.json",
+        "/work/wt/.claude/settings.local.json",
+    ] {
+        tree.file(path, "{}");
+    }
+    tree.file(
+        format!("/home/ada/.claude/projects/{MAIN_KEY}/memory/.memdir/origin"),
+        format!("{{\"path\": \"{OTHER}\"}}"),
+    );
+    tree
+}
+
+/// The same with a directory that the user's settings choose.
+fn tree_with_chosen_directory() -> Tree {
+    let mut tree = tree_with_worktree();
+    tree.file(
+        "/home/ada/.claude/settings.json",
+        "{\"autoMemoryDirectory\": \"~/notes\"}",
+    );
+    tree
+}
+
+/// The settings file that an effect is about.
+fn settings_file(effect: &Effect) -> Option<&str> {
+    let (Effect::RealPath { path } | Effect::Lstat { path } | Effect::Read { path, .. }) = effect
+    else {
+        return None;
+    };
+    path.contains("settings").then_some(path)
+}
+
+/// Whether a failed effect on a settings file says that there is none.
+fn says_missing(effect: &Effect, code: FailureCode) -> bool {
+    matches!(effect, Effect::RealPath { .. })
+        && matches!(code, FailureCode::NotFound | FailureCode::NotADirectory)
 }
 
 /// Whether an effect stands between a scan and this memory.
 fn concerns(effect: &Effect, path: &str) -> bool {
     let full = format!("{DIRECTORY}/{path}");
     match effect {
+        effect if settings_file(effect).is_some() => false,
+        Effect::Now => false,
         Effect::List { path } => full.starts_with(&format!("{}/", path.trim_end_matches('/'))),
-        Effect::ReadMany { .. } => true,
+        // The link is read where it leads.
+        Effect::ReadMany { paths, .. } => {
+            let file = if path == "in.md" {
+                format!("{DIRECTORY}/sub/c.md")
+            } else {
+                full
+            };
+            paths.contains(&file)
+        }
         Effect::Read { path, .. } => full == *path,
         // Only links are resolved, and only one memory is a link.
         Effect::RealPath { .. } | Effect::Lstat { .. } => path == "in.md",
@@ -201,16 +295,40 @@ fn concerns(effect: &Effect, path: &str) -> bool {
 
 #[test]
 fn a_scan_survives_each_failure_and_names_what_is_missing() {
-    fail_everywhere(&tree(), scan, |plain, effect, code, result, host| {
-        assert_eq!(host.tree, tree());
+    fail_each_effect_of_a_scan(&tree(), scan);
+}
+
+#[test]
+fn a_warm_scan_survives_each_failure_and_shows_nothing_old() {
+    let plain = plain(0, &changed_tree(), warm_scan);
+    let read: Vec<&Effect> = plain
+        .trace
+        .iter()
+        .map(|traced| &traced.effect)
+        .filter(|effect| matches!(effect, Effect::Read { .. } | Effect::ReadMany { .. }))
+        .collect();
+    assert!(
+        matches!(read.as_slice(), [Effect::ReadMany { paths, .. }] if paths.len() == 2),
+        "{read:?}"
+    );
+    fail_each_effect_of_a_scan(&changed_tree(), warm_scan);
+}
+
+fn fail_each_effect_of_a_scan(tree: &Tree, scan: fn() -> Flow<Scan>) {
+    fail_everywhere(tree, scan, |plain, effect, code, result, host| {
+        assert_eq!(host.tree, *tree);
         if *effect == Effect::HostInfo {
             assert_eq!(result.map_err(|error| error.code), Err(code.into()));
             return;
         }
         let scan = result.unwrap_or_else(|error| panic!("{effect:?} {code:?}: {error}"));
-        assert_ne!(
-            scan.report, plain.result.report,
-            "{effect:?} {code:?} leaves a trace"
+        // Without a clock the scan is whole; what settings say is in the report of `open`.
+        let silent = settings_file(effect).is_some() || *effect == Effect::Now;
+        assert_eq!(
+            scan.report == plain.result.report,
+            silent,
+            "{effect:?} {code:?}: {:?}",
+            scan.report
         );
         for memory in &plain.result.memories {
             if scan.memories.contains(memory) {
@@ -318,12 +436,16 @@ fn path_of(line: &str) -> &str {
 #[test]
 fn reading_one_memory_fails_with_the_code_of_the_failed_effect() {
     fail_everywhere(&tree(), read, |plain, effect, code, result, host| {
+        assert_eq!(host.tree, plain.after);
+        if settings_file(effect).is_some() {
+            assert_eq!(result.as_ref(), Ok(&plain.result), "{effect:?} {code:?}");
+            return;
+        }
         assert_eq!(
             result.map_err(|error| error.code),
             Err(code.into()),
             "{effect:?}"
         );
-        assert_eq!(host.tree, plain.after);
     });
 }
 
@@ -342,6 +464,9 @@ fn a_prompt_survives_each_failure_and_warns() {
             let warned = !host.events.is_empty();
             match effect {
                 Effect::MakeDir { .. } => assert!(warned && host.tree == tree, "{code:?}"),
+                effect if settings_file(effect).is_some() => {
+                    assert_eq!(Some(&text), plain.result.as_ref(), "{effect:?} {code:?}");
+                }
                 // That there is no index is nothing to warn of.
                 _ if code == FailureCode::NotFound || tree == tree_without_folder() => {}
                 _ => assert!(warned, "{effect:?} {code:?}"),
@@ -350,6 +475,135 @@ fn a_prompt_survives_each_failure_and_warns() {
             assert!(!text.contains(index) || Some(text) == plain.result);
         });
     }
+}
+
+#[test]
+fn open_survives_each_failure_and_never_goes_astray() {
+    for tree in [tree_with_worktree(), tree_with_chosen_directory()] {
+        fail_everywhere(&tree, open, |plain, effect, code, result, host| {
+            assert_eq!(host.tree, tree, "open creates nothing");
+            if *effect == Effect::HostInfo {
+                assert_eq!(result.map_err(|error| error.code), Err(code.into()));
+                return;
+            }
+            let opened = result.unwrap_or_else(|error| panic!("{effect:?} {code:?}: {error}"));
+            assert!(opened.enabled);
+            if let Some(file) = settings_file(effect) {
+                assert_eq!(opened.project_root, plain.result.project_root);
+                let named = opened.report.iter().any(|entry| {
+                    entry.code == ReportCode::SettingsUnreadable && entry.message.contains(file)
+                });
+                assert_eq!(named, !says_missing(effect, code), "{effect:?} {code:?}");
+                if !file.starts_with("/home/ada") {
+                    assert_eq!(opened.directory, plain.result.directory);
+                }
+                return;
+            }
+            // Without its git files the worktree stands for itself, or the start does.
+            let root = opened.project_root.as_deref().unwrap_or_default();
+            assert!(
+                ["/work/main", "/work/wt", "/work/wt/src"].contains(&root),
+                "{effect:?} {code:?}: {root}"
+            );
+            assert!(opened.directory.starts_with("/home/ada/"), "{opened:?}");
+            if plain.result.chosen_file.is_some() {
+                assert_eq!(opened.directory, plain.result.directory);
+            }
+        });
+    }
+}
+
+#[test]
+fn the_plain_open_is_what_it_should_be() {
+    let Plain { result, trace, .. } = plain(0, &tree_with_worktree(), open);
+    assert_eq!(result.project_root.as_deref(), Some("/work/main"));
+    let key = result.project_key.unwrap_or_default();
+    assert!(
+        key.starts_with(MAIN_KEY) && key != MAIN_KEY,
+        "a colliding slug gets a key of its own, not {key}"
+    );
+    let codes: Vec<ReportCode> = result.report.iter().map(|entry| entry.code).collect();
+    assert_eq!(codes, [ReportCode::SlugCollision]);
+    for kind in ["HostInfo", "RealPath", "Lstat", "Read {"] {
+        assert!(
+            trace
+                .iter()
+                .any(|traced| format!("{:?}", traced.effect).starts_with(kind)),
+            "{kind}"
+        );
+    }
+    let chosen = plain(0, &tree_with_chosen_directory(), open).result;
+    assert_eq!(chosen.directory, "/home/ada/notes/");
+    assert_eq!(
+        chosen.chosen_file.as_deref(),
+        Some("/home/ada/.claude/settings.json")
+    );
+}
+
+#[test]
+fn lint_survives_each_failure_and_says_what_it_could_not_see() {
+    fail_everywhere(&tree(), lint, |plain, effect, code, result, host| {
+        assert_eq!(host.tree, tree());
+        if *effect == Effect::HostInfo {
+            assert_eq!(result.map_err(|error| error.code), Err(code.into()));
+            return;
+        }
+        let findings = result
+            .unwrap_or_else(|error| panic!("{effect:?} {code:?}: {error}"))
+            .findings;
+        // Without a clock nothing is missing; what is not found may not be there, such as the
+        // index of the team, for which it does not matter where the store really is.
+        let root = matches!(effect, Effect::RealPath { path } if path.ends_with('/'));
+        let silent = *effect == Effect::Now || root || says_missing(effect, code);
+        assert!(
+            silent || findings != plain.result.findings,
+            "{effect:?} {code:?}: {findings:?}"
+        );
+        // A failure never makes lint accuse the index of what it could not look at.
+        assert!(
+            findings
+                .iter()
+                .filter(|finding| finding.code == ReportCode::IndexLinkBroken)
+                .all(|finding| code == FailureCode::NotFound
+                    || plain.result.findings.contains(finding)),
+            "{effect:?} {code:?}: {findings:?}"
+        );
+    });
+}
+
+#[test]
+fn a_store_is_usable_after_a_failed_or_cancelled_scan() {
+    let seed = 1;
+    let plain = plain(seed, &changed_tree(), warm_scan);
+    for at in 0..plain.trace.len() {
+        for kind in [FaultKind::Cancel, FaultKind::Fail(FailureCode::Busy)] {
+            let store = store(DIRECTORY);
+            let mut first = SimHost::with_tree(seed, tree());
+            assert!(first.run(store.scan()).is_ok());
+            let mut host = SimHost::with_tree(seed, changed_tree()).with_fault(at, kind);
+            // How it ends is not the question here.
+            let _ = host.run(store.scan());
+            let again = host.run(store.scan());
+            assert_eq!(again.as_ref(), Ok(&plain.result), "{kind:?} at {at}");
+        }
+    }
+}
+
+#[test]
+fn open_cancelled_or_crashed_anywhere() {
+    stop_everywhere(&tree_with_worktree(), open);
+    stop_everywhere(&tree_with_chosen_directory(), open);
+}
+
+#[test]
+fn lint_cancelled_or_crashed_anywhere() {
+    stop_everywhere(&tree(), lint);
+    stop_everywhere(&tree_without_folder(), lint);
+}
+
+#[test]
+fn warm_scan_cancelled_or_crashed_anywhere() {
+    stop_everywhere(&changed_tree(), warm_scan);
 }
 
 #[test]
@@ -408,7 +662,7 @@ fn a_host_that_breaks_its_word_costs_only_what_it_left_out() {
         host.script = Some(Box::new(move |effect, _| {
             matches!(effect, Effect::ReadMany { .. }).then(|| Outcome::Heads(heads.clone()))
         }));
-        let scan = host.run(scan(store(DIRECTORY))).unwrap();
+        let scan = host.run(scan()).unwrap();
         assert_eq!(scan.memories.len(), count.min(6));
         let lost = scan
             .report

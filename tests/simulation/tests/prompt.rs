@@ -5,8 +5,8 @@ mod common;
 use common::store;
 use memdir_core::flow::Effect;
 use memdir_core::limits::FILE_MAX_BYTES;
-use memdir_core::store::PromptOptions;
-use memdir_simulation::{Body, SimHost, Tree};
+use memdir_core::store::{Features, OpenOptions, PromptOptions, Store};
+use memdir_simulation::{Body, Progress, Running, SimHost, Tree};
 
 const INDEX: &str = "/home/ada/memory/MEMORY.md";
 
@@ -107,15 +107,18 @@ fn an_index_of_201_lines_is_cut_and_says_so() {
 fn without_the_index_nothing_is_read() {
     let mut host = host(b"- [a](a.md) x\n");
     let text = host
-        .run(store("/home/ada/memory").prompt(PromptOptions { index: false }))
+        .run(store("/home/ada/memory").prompt(PromptOptions {
+            index: false,
+            ..PromptOptions::default()
+        }))
         .unwrap()
         .unwrap();
     assert!(!text.contains("(a.md)"));
-    assert!(
-        host.trace
-            .iter()
-            .all(|traced| matches!(traced.effect, Effect::HostInfo | Effect::MakeDir { .. }))
-    );
+    assert!(host.trace.iter().all(|traced| match &traced.effect {
+        Effect::HostInfo | Effect::MakeDir { .. } => true,
+        Effect::RealPath { path } => path.contains("settings"),
+        _ => false,
+    }));
 }
 
 #[test]
@@ -192,4 +195,182 @@ fn an_index_that_is_a_link_inside_the_store_is_read() {
     host.tree.link(INDEX, "team/INDEX");
     assert!(prompt(&mut host).contains("- [a](a.md) x"));
     assert_eq!(host.events, []);
+}
+
+/// A project whose default store has an index of one line.
+fn project(features: Features) -> (SimHost, Store) {
+    let mut tree = Tree::new();
+    tree.put("/work/shop/.git", Body::Folder);
+    tree.file(SHOP_INDEX, "- [a](a.md) first\n");
+    let store = Store::new(OpenOptions {
+        cwd: Some("/work/shop/src".to_owned()),
+        home: Some("/home/ada".to_owned()),
+        features,
+        ..OpenOptions::default()
+    });
+    (SimHost::with_tree(0, tree), store)
+}
+
+const SHOP_INDEX: &str = "/home/ada/.claude/projects/-work-shop/memory/MEMORY.md";
+
+fn ask(host: &mut SimHost, store: &Store, options: &PromptOptions) -> String {
+    let prompt = host.run(store.prompt(options.clone()));
+    prompt.ok().flatten().unwrap_or_default()
+}
+
+#[test]
+fn one_step_saving_has_no_index_and_reads_none() {
+    let (mut host, store) = project(Features {
+        one_step: true,
+        ..Features::default()
+    });
+    let text = ask(&mut host, &store, &PromptOptions::default());
+    assert!(text.contains("feedback_testing.md"), "{text}");
+    assert!(
+        !text.contains("Step 2") && !text.contains("(a.md)") && !text.contains("## MEMORY.md"),
+        "{text}"
+    );
+    assert!(!host.reads.contains_key(SHOP_INDEX));
+
+    let (mut host, store) = project(Features::default());
+    let text = ask(&mut host, &store, &PromptOptions::default());
+    assert!(
+        text.contains("Step 2") && text.contains("- [a](a.md) first"),
+        "{text}"
+    );
+}
+
+#[test]
+fn guidelines_and_the_past_are_there_when_asked_for() {
+    let (mut host, store) = project(Features::default());
+    let options = PromptOptions {
+        past_context: true,
+        guidelines: vec!["Never save names.".to_owned(), " ".to_owned()],
+        ..PromptOptions::default()
+    };
+    let text = ask(&mut host, &store, &options);
+    let place = |what: &str| text.find(what).unwrap_or(usize::MAX);
+    // The store of the project for memories; transcripts are kept per working directory.
+    let wanted = [
+        place("Never save names."),
+        place("/home/ada/.claude/projects/-work-shop/memory/ --include"),
+        place("/home/ada/.claude/projects/-work-shop-src --include"),
+        place("- [a](a.md) first"),
+    ];
+    assert!(
+        wanted.is_sorted() && !wanted.contains(&usize::MAX),
+        "{text}"
+    );
+    let plain = ask(&mut host, &store, &PromptOptions::default());
+    assert!(!plain.contains("Never save names.") && !plain.contains("--include"));
+
+    let (mut host, _) = project(Features::default());
+    let store = Store::new(OpenOptions {
+        directory: Some("/home/ada/notes".to_owned()),
+        env: [(
+            "CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES".to_owned(),
+            "From outside.".to_owned(),
+        )]
+        .into(),
+        ..OpenOptions::default()
+    });
+    let text = ask(&mut host, &store, &options);
+    let place = |what: &str| text.find(what).unwrap_or(usize::MAX);
+    assert!(
+        place("From outside.") < place("Never save names."),
+        "{text}"
+    );
+    assert!(
+        !text.contains("jsonl"),
+        "no project, no transcripts: {text}"
+    );
+}
+
+#[test]
+fn a_prompt_is_computed_once_and_stays_the_same_to_the_byte() {
+    let (mut host, store) = project(Features::default());
+    let whole = PromptOptions::default();
+    let short = PromptOptions {
+        index: false,
+        ..PromptOptions::default()
+    };
+    let first = ask(&mut host, &store, &whole);
+    let other = ask(&mut host, &store, &short);
+    assert_ne!(first, other);
+    let performed = host.trace.len();
+
+    host.tree.file(SHOP_INDEX, "- [b](b.md) second\n");
+    assert_eq!(ask(&mut host, &store, &whole), first);
+    host.tree.take("/home/ada/.claude");
+    host.tree.file(
+        "/home/ada/.claude/settings.json",
+        "{\"autoMemoryEnabled\": false}",
+    );
+    assert_eq!(ask(&mut host, &store.clone(), &whole), first);
+    assert_eq!(ask(&mut host, &store, &short), other);
+    assert_eq!(host.trace.len(), performed, "nothing is asked again");
+
+    store.compacted();
+    assert_eq!(
+        host.run(store.prompt(whole.clone())),
+        Ok(None),
+        "off by now"
+    );
+    host.tree.take("/home/ada/.claude/settings.json");
+    store.compacted();
+    let text = ask(&mut host, &store, &whole);
+    assert!(text.contains("currently empty"), "{text}");
+    let folder = SHOP_INDEX.trim_end_matches("/MEMORY.md");
+    assert!(host.tree.node(folder).is_some(), "created anew");
+}
+
+#[test]
+fn after_a_compaction_the_index_is_read_again() {
+    let (mut host, store) = project(Features::default());
+    let options = PromptOptions::default();
+    let first = ask(&mut host, &store, &options);
+    host.tree.file(SHOP_INDEX, "- [b](b.md) second\n");
+    store.compacted();
+    let second = ask(&mut host, &store, &options);
+    assert!(first.contains("(a.md)") && !first.contains("(b.md)"));
+    assert!(second.contains("(b.md)") && !second.contains("(a.md)"));
+}
+
+/// Drives a prompt until it has read the index.
+fn until_read(host: &mut SimHost, store: &Store) -> Running<Option<String>> {
+    let mut running = host.start(store.prompt(PromptOptions::default()));
+    while !host.reads.contains_key(SHOP_INDEX) {
+        assert!(matches!(host.step(&mut running), Progress::Working));
+    }
+    running
+}
+
+fn finish(host: &mut SimHost, mut running: Running<Option<String>>) -> String {
+    loop {
+        match host.step(&mut running) {
+            Progress::Working => {}
+            Progress::Ended(result) => return result.ok().flatten().unwrap_or_default(),
+            Progress::Crashed => return String::new(),
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_began_before_a_compaction_is_not_kept() {
+    let (mut host, store) = project(Features::default());
+    let running = until_read(&mut host, &store);
+    host.tree.file(SHOP_INDEX, "- [b](b.md) second\n");
+    store.compacted();
+    assert!(finish(&mut host, running).contains("(a.md)"));
+    assert!(ask(&mut host, &store, &PromptOptions::default()).contains("(b.md)"));
+}
+
+#[test]
+fn two_prompts_at_once_are_the_same() {
+    let (mut host, store) = project(Features::default());
+    let slow = until_read(&mut host, &store);
+    host.tree.file(SHOP_INDEX, "- [b](b.md) second\n");
+    let fast = ask(&mut host, &store, &PromptOptions::default());
+    assert!(fast.contains("(b.md)"));
+    assert_eq!(finish(&mut host, slow), fast, "the first to be done stays");
 }

@@ -1,0 +1,132 @@
+//! Reads the two settings that concern memory out of a settings file; everything else in it,
+//! `env` blocks included, is not memdir's business (the design's "Trust").
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What one settings file says about memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Settings {
+    /// Whether memory is on.
+    pub auto_memory_enabled: Option<bool>,
+    /// Where the store is.
+    pub auto_memory_directory: Option<String>,
+    /// What is wrong with the file; the rest of it still counts.
+    pub problems: Vec<SettingsProblem>,
+}
+
+/// One thing that is wrong with a settings file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SettingsProblem {
+    /// What kind of thing.
+    pub code: SettingsProblemCode,
+    /// The key it is about, if it is about one.
+    pub key: Option<String>,
+}
+
+/// The closed list of what can be wrong with a settings file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingsProblemCode {
+    /// The file is not JSON.
+    NotJson,
+    /// The file is JSON and no object.
+    NotAnObject,
+    /// A value has the wrong type and counts as absent.
+    WrongType,
+}
+
+/// One value per place that settings come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PerSource<T> {
+    /// Managed settings of the machine.
+    pub policy: Option<T>,
+    /// Passed to `open`.
+    pub flag: Option<T>,
+    /// `.claude/settings.local.json`.
+    pub local: Option<T>,
+    /// `.claude/settings.json`, which comes with the repository.
+    pub project: Option<T>,
+    /// The user's `settings.json`.
+    pub user: Option<T>,
+}
+
+impl<T> PerSource<T> {
+    /// The same with every value turned into something else, or left out.
+    pub(crate) fn and_then<U>(&self, into: impl Fn(&T) -> Option<U>) -> PerSource<U> {
+        let Self {
+            policy,
+            flag,
+            local,
+            project,
+            user,
+        } = self;
+        let into = |value: &Option<T>| value.as_ref().and_then(&into);
+        PerSource {
+            policy: into(policy),
+            flag: into(flag),
+            local: into(local),
+            project: into(project),
+            user: into(user),
+        }
+    }
+}
+
+/// Reads a settings file. It never fails: what cannot be used is named in `problems`.
+#[must_use]
+pub fn parse_settings(text: &str) -> Settings {
+    let problem = |code| Settings {
+        problems: vec![SettingsProblem { code, key: None }],
+        ..Settings::default()
+    };
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Settings::default();
+    }
+    match serde_json::from_str(text) {
+        Err(_) => problem(SettingsProblemCode::NotJson),
+        Ok(value) => settings_of(&value),
+    }
+}
+
+fn settings_of(value: &Value) -> Settings {
+    let Value::Object(object) = value else {
+        return Settings {
+            problems: vec![SettingsProblem {
+                code: SettingsProblemCode::NotAnObject,
+                key: None,
+            }],
+            ..Settings::default()
+        };
+    };
+    let mut settings = Settings::default();
+    let mut wrong = |key: &str| {
+        settings.problems.push(SettingsProblem {
+            code: SettingsProblemCode::WrongType,
+            key: Some(key.to_owned()),
+        });
+    };
+    let enabled = match object.get("autoMemoryEnabled") {
+        Some(Value::Bool(enabled)) => Some(*enabled),
+        None | Some(Value::Null) => None,
+        Some(_) => {
+            wrong("autoMemoryEnabled");
+            None
+        }
+    };
+    let directory = match object.get("autoMemoryDirectory") {
+        Some(Value::String(directory)) => Some(directory.clone()),
+        None | Some(Value::Null) => None,
+        Some(_) => {
+            wrong("autoMemoryDirectory");
+            None
+        }
+    };
+    Settings {
+        auto_memory_enabled: enabled,
+        auto_memory_directory: directory,
+        ..settings
+    }
+}

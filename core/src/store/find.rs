@@ -1,0 +1,411 @@
+//! Finds the store of a project: reads the settings, goes through the switches, chooses the
+//! directory, and says why (facts 1 and 2).
+
+use serde::{Deserialize, Serialize};
+
+use super::{OpenOptions, stop_if_cancelled};
+use crate::error::{Error, ErrorCode};
+use crate::flow::{FailureCode, Host, join_all};
+use crate::limits::{
+    FILE_MAX_BYTES, OWN_FOLDER, PROJECTS_FOLDER, SETTINGS_MAX_BYTES, STORE_FOLDER,
+};
+use crate::paths::git::{ProjectRoot, project_root};
+use crate::paths::{
+    Choice, DirectoryQuestion, Enabled, EnabledBecause, PerSource, Platform, Refused, Settings,
+    SettingsProblemCode, Source, choose_directory, config_home, injective_key, key_of,
+    memory_enabled, parse_settings, validate_memory_path,
+};
+use crate::report::{ReportCode, ReportEntry};
+
+/// What opening a store found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Opened {
+    /// The memory folder: absolute, normalised, with one trailing separator.
+    pub directory: String,
+    /// Whether memory is on. When it is off, nothing is read, written or created.
+    pub enabled: bool,
+    /// What decided whether it is on.
+    pub because: EnabledBecause,
+    /// What named the directory.
+    pub chosen_by: Source,
+    /// The settings file that did, if one did.
+    pub chosen_file: Option<String>,
+    /// The project's folder name, when the default place was taken.
+    pub project_key: Option<String>,
+    /// The root of the project; null when a directory was given.
+    pub project_root: Option<String>,
+    /// What named a directory and was not followed.
+    pub refused: Vec<Refused>,
+    /// What was wrong on the way: settings files that cannot be read, a colliding slug.
+    pub report: Vec<ReportEntry>,
+}
+
+/// A store that was found, with what only the core needs.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub opened: Opened,
+    pub platform: Platform,
+    /// Where the transcripts of the project are; none when a directory was given.
+    pub transcripts: Option<String>,
+}
+
+/// One place for settings, as read.
+struct File {
+    path: Option<String>,
+    settings: Settings,
+}
+
+pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Error> {
+    let platform = match options.platform {
+        Some(platform) => platform,
+        None => {
+            host.host_info()
+                .await
+                .map_err(|failure| {
+                    Error::from_failure(&failure, "asking for", "the platform of this host")
+                })?
+                .platform
+        }
+    };
+    let home = options
+        .home
+        .as_deref()
+        .filter(|home| platform.is_absolute(home));
+    let mut report = Vec::new();
+    // A directory that is given belongs to no project, so only its reader's own settings count.
+    let root = match (&options.directory, options.cwd.as_deref()) {
+        (None, Some(cwd)) if platform.is_absolute(cwd) => {
+            Some(project_root(host, platform, cwd).await?)
+        }
+        _ => None,
+    };
+    let files = read_settings(options, host, platform, home, root.as_ref(), &mut report).await?;
+    let enabled = memory_enabled(
+        &options.env,
+        &files.and_then(|file| file.settings.auto_memory_enabled),
+    );
+
+    let settings = files.and_then(|file| file.settings.auto_memory_directory.clone());
+    let choice = match choose(options, platform, home, root.as_ref(), settings) {
+        Ok(choice) => choice,
+        // Off is off: it needs no place, and a bad one is no reason to fail.
+        Err(error) if !enabled.enabled => {
+            report.push(ReportEntry::new(
+                "",
+                ReportCode::DirectoryRefused,
+                error.message,
+            ));
+            Choice {
+                directory: String::new(),
+                chosen_by: Source::Default,
+                project_key: None,
+                refused: Vec::new(),
+            }
+        }
+        Err(error) => return Err(error),
+    };
+    let chosen_file = file_of(choice.chosen_by, &files);
+    let transcripts = transcripts(options, platform, home);
+    let mut found = Found {
+        opened: opened(choice, enabled, root.as_ref(), chosen_file, report),
+        platform,
+        transcripts,
+    };
+    keep_apart(host, &mut found).await?;
+    Ok(found)
+}
+
+/// The directory that is given, or the one that environment, settings and project give.
+fn choose(
+    options: &OpenOptions,
+    platform: Platform,
+    home: Option<&str>,
+    root: Option<&ProjectRoot>,
+    settings: PerSource<String>,
+) -> Result<Choice, Error> {
+    if let Some(directory) = &options.directory {
+        return Ok(Choice {
+            directory: validate_memory_path(directory, platform, home)?,
+            chosen_by: Source::Option,
+            project_key: None,
+            refused: Vec::new(),
+        });
+    }
+    let choice = choose_directory(&DirectoryQuestion {
+        platform,
+        home: home.map(str::to_owned),
+        env: options.env.clone(),
+        settings,
+        project_root: root.map(|root| root.canonical.clone()).unwrap_or_default(),
+    });
+    match choice {
+        Ok(choice) if root.is_some() || choice.chosen_by != Source::Default => Ok(choice),
+        Err(error) if root.is_some() => Err(error),
+        // Only the default place is named after the project.
+        _ => Err(Error::new(
+            ErrorCode::InvalidArgument,
+            "there is no project to find a store for; give cwd as an absolute path, or directory",
+        )),
+    }
+}
+
+fn opened(
+    choice: Choice,
+    Enabled { enabled, because }: Enabled,
+    root: Option<&ProjectRoot>,
+    chosen_file: Option<String>,
+    mut report: Vec<ReportEntry>,
+) -> Opened {
+    let Choice {
+        directory,
+        chosen_by,
+        project_key,
+        refused,
+    } = choice;
+    for Refused { source, code } in &refused {
+        let message = format!(
+            "a memory directory named by {} was not followed: {}",
+            source.name(),
+            code.name()
+        );
+        report.push(ReportEntry::new("", ReportCode::DirectoryRefused, message));
+    }
+    Opened {
+        directory,
+        enabled,
+        because,
+        chosen_by,
+        chosen_file,
+        project_key,
+        project_root: root.map(|root| root.canonical.clone()),
+        refused,
+        report,
+    }
+}
+
+fn file_of(source: Source, files: &PerSource<File>) -> Option<String> {
+    let file = match source {
+        Source::SettingsPolicy => &files.policy,
+        Source::SettingsLocal => &files.local,
+        Source::SettingsUser => &files.user,
+        _ => return None,
+    };
+    file.as_ref().and_then(|file| file.path.clone())
+}
+
+/// Where the sources keep transcripts: in a folder named after the working directory, which in a
+/// worktree or a subfolder is not the store's (facts 1.3).
+fn transcripts(options: &OpenOptions, platform: Platform, home: Option<&str>) -> Option<String> {
+    let cwd = options
+        .cwd
+        .as_deref()
+        .filter(|cwd| platform.is_absolute(cwd))?;
+    let base = config_home(platform, home, &options.env).ok()?;
+    let key = key_of(&platform.normalise(cwd));
+    Some(platform.join(&base, &format!("{PROJECTS_FOLDER}/{key}")))
+}
+
+/// Reads every settings file there is; the settings passed to `open` count as one.
+async fn read_settings(
+    options: &OpenOptions,
+    host: &Host,
+    platform: Platform,
+    home: Option<&str>,
+    root: Option<&ProjectRoot>,
+    report: &mut Vec<ReportEntry>,
+) -> Result<PerSource<File>, Error> {
+    let user = config_home(platform, home, &options.env).ok();
+    let user = user.map(|folder| platform.join(&folder, "settings.json"));
+    let in_project =
+        |name: &str| root.map(|root| platform.join(&root.checkout, &format!(".claude/{name}")));
+    let policy = managed_settings(platform)
+        .iter()
+        .map(|path| Some((*path).to_owned()));
+    let paths: Vec<Option<String>> = policy
+        .chain([
+            in_project("settings.local.json"),
+            in_project("settings.json"),
+            user,
+        ])
+        .collect();
+    let texts = join_all(paths.iter().map(|path| read_text(host, path.as_deref()))).await;
+    stop_if_cancelled(host)?;
+
+    let mut files = paths.into_iter().zip(texts).map(|(path, text)| {
+        let text = match text {
+            Ok(text) => text?,
+            Err(problem) => {
+                let message = format!("{} counts as missing: {problem}", path.unwrap_or_default());
+                report.push(ReportEntry::new(
+                    "",
+                    ReportCode::SettingsUnreadable,
+                    message,
+                ));
+                return None;
+            }
+        };
+        let file = File {
+            settings: parse_settings(&text),
+            path,
+        };
+        note_problems(
+            file.path.as_deref().unwrap_or_default(),
+            &file.settings,
+            report,
+        );
+        Some(file)
+    });
+    let mut policy = None;
+    for _ in managed_settings(platform) {
+        policy = policy.or(files.next().flatten());
+    }
+    let [local, project, user] = [
+        files.next().flatten(),
+        files.next().flatten(),
+        files.next().flatten(),
+    ];
+    drop(files);
+    let flag = options.settings.as_deref().map(|text| {
+        let settings = parse_settings(text);
+        note_problems("the settings passed to open", &settings, report);
+        File {
+            settings,
+            path: None,
+        }
+    });
+    Ok(PerSource {
+        policy,
+        flag,
+        local,
+        project,
+        user,
+    })
+}
+
+fn note_problems(file: &str, settings: &Settings, report: &mut Vec<ReportEntry>) {
+    for problem in &settings.problems {
+        let (code, what) = match (problem.code, &problem.key) {
+            (SettingsProblemCode::NotJson, _) => {
+                (ReportCode::SettingsInvalid, "it is not JSON".to_owned())
+            }
+            (SettingsProblemCode::NotAnObject, _) => (
+                ReportCode::SettingsInvalid,
+                "it is no JSON object".to_owned(),
+            ),
+            (SettingsProblemCode::WrongType, key) => (
+                ReportCode::SettingsWrongType,
+                format!(
+                    "{} has the wrong type and counts as absent",
+                    key.as_deref().unwrap_or_default()
+                ),
+            ),
+        };
+        report.push(ReportEntry::new("", code, format!("{file}: {what}")));
+    }
+}
+
+/// Where administrators put settings that hold for everybody on the machine (facts 10.1).
+fn managed_settings(platform: Platform) -> &'static [&'static str] {
+    match platform {
+        Platform::Posix => &[
+            "/etc/claude-code/managed-settings.json",
+            "/Library/Application Support/ClaudeCode/managed-settings.json",
+        ],
+        Platform::Windows => &["C:\\Program Files\\ClaudeCode\\managed-settings.json"],
+    }
+}
+
+/// The text of a settings file; none when there is none. It may be a link, as some people keep
+/// their settings elsewhere.
+async fn read_text(host: &Host, path: Option<&str>) -> Result<Option<String>, String> {
+    let Some(path) = path else { return Ok(None) };
+    let file = match host.real_path(path).await {
+        Ok(file) => file,
+        Err(failure)
+            if matches!(
+                failure.code,
+                FailureCode::NotFound | FailureCode::NotADirectory
+            ) =>
+        {
+            return Ok(None);
+        }
+        Err(failure) => return Err(failure.message),
+    };
+    let stat = host.lstat(&file).await.map_err(|failure| failure.message)?;
+    if stat.kind != crate::flow::FileKind::File {
+        return Err("it is no regular file".to_owned());
+    }
+    if stat.size > SETTINGS_MAX_BYTES {
+        return Err(format!("it is larger than {SETTINGS_MAX_BYTES} bytes"));
+    }
+    let bytes = host
+        .read(&file, 0, SETTINGS_MAX_BYTES)
+        .await
+        .map_err(|failure| failure.message)?;
+    String::from_utf8(bytes)
+        .map(Some)
+        .map_err(|_| "it is not UTF-8 text".to_owned())
+}
+
+/// What a store remembers of the project that it was made for.
+#[derive(Deserialize)]
+struct Origin {
+    path: String,
+}
+
+/// Different paths can have the same slug. A folder that says it belongs to another project is left
+/// to it, and this project gets a folder that no other can have; a folder that says nothing is
+/// adopted (the design's "Project slug").
+async fn keep_apart(host: &Host, found: &mut Found) -> Result<(), Error> {
+    let Opened {
+        directory,
+        enabled,
+        project_key,
+        project_root,
+        report,
+        ..
+    } = &mut found.opened;
+    let (Some(root), Some(key), true) = (project_root.as_deref(), project_key.as_mut(), *enabled)
+    else {
+        return Ok(());
+    };
+    if *key != key_of(root) {
+        // The environment named it, so that projects share it.
+        return Ok(());
+    }
+    let recorded = host
+        .read(
+            &found
+                .platform
+                .join(directory, &format!("{OWN_FOLDER}/origin")),
+            0,
+            FILE_MAX_BYTES,
+        )
+        .await
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .and_then(|text| serde_json::from_str::<Origin>(&text).ok());
+    stop_if_cancelled(host)?;
+    let Some(other) = recorded
+        .map(|origin| origin.path)
+        .filter(|path| path != root)
+    else {
+        return Ok(());
+    };
+    let own = injective_key(root);
+    report.push(ReportEntry::new(
+        "",
+        ReportCode::SlugCollision,
+        format!("the folder {key} belongs to {other}, so this project uses {own}"),
+    ));
+    let tail = format!("{key}{}{STORE_FOLDER}{0}", found.platform.separator());
+    if let Some(base) = directory.strip_suffix(&tail) {
+        *directory = format!(
+            "{base}{own}{0}{STORE_FOLDER}{0}",
+            found.platform.separator()
+        );
+    }
+    *key = own;
+    Ok(())
+}

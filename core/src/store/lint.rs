@@ -1,0 +1,115 @@
+//! Reads a whole store for [`crate::lint`] and adds what only the file system knows.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::find::Opened;
+use super::{Place, read, scan};
+use crate::error::{Error, ErrorCode};
+use crate::flow::Host;
+use crate::limits::{INDEX_NAME, TEAM_FOLDER};
+use crate::lint::{Finding, LintInput, LintMemory, Severity, lint_seen, sort};
+use crate::report::{ReportCode, ReportEntry};
+
+/// What is wrong with a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Lint {
+    /// Sorted by path, line and code.
+    pub findings: Vec<Finding>,
+}
+
+/// The memory folder may not exist yet, or memory may be off: both are findings, not errors.
+pub(super) async fn lint(
+    opened: &Opened,
+    place: Option<&Place>,
+    host: &Host,
+) -> Result<Lint, Error> {
+    let mut findings: Vec<Finding> = opened.report.iter().map(finding).collect();
+    if let Some(place) = place {
+        let everything = scan::read_all(place, host).await?;
+        findings.extend(everything.report.iter().map(finding));
+        if everything.missing {
+            // A project that has no memories yet is in order.
+            for finding in findings
+                .iter_mut()
+                .filter(|finding| finding.code == ReportCode::Unlistable)
+            {
+                finding.severity = Severity::Warning;
+            }
+        }
+        let unseen = unseen(&everything.report);
+        let input = LintInput {
+            index: index(place, host, INDEX_NAME, &mut findings).await?,
+            team_index: index(
+                place,
+                host,
+                &format!("{TEAM_FOLDER}/{INDEX_NAME}"),
+                &mut findings,
+            )
+            .await?,
+            memories: everything
+                .texts
+                .into_iter()
+                .map(|(path, text)| LintMemory { path, text })
+                .collect(),
+        };
+        findings.extend(lint_seen(&input, &unseen));
+    } else {
+        let message = format!("memory is off ({})", opened.because.name());
+        findings.push(Finding::new(
+            "",
+            None,
+            ReportCode::Disabled,
+            (message, "switch it on to use it"),
+        ));
+    }
+    sort(&mut findings);
+    Ok(Lint { findings })
+}
+
+/// The text of an index; one that is there and cannot be read is a finding.
+async fn index(
+    place: &Place,
+    host: &Host,
+    path: &str,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<String>, Error> {
+    match read::read_beginning(place, host, path).await {
+        Ok((text, _)) => Ok(Some(text)),
+        Err(error) => match error.code {
+            _ if host.cancelled() => Err(error),
+            ErrorCode::NotFound | ErrorCode::NotADirectory => Ok(None),
+            code => {
+                let code = match code {
+                    ErrorCode::LinkOutside => ReportCode::LinkOutside,
+                    ErrorCode::NotText => ReportCode::NotUtf8,
+                    ErrorCode::IsADirectory | ErrorCode::Unsupported => ReportCode::NotAFile,
+                    _ => ReportCode::Unreadable,
+                };
+                findings.push(finding(&ReportEntry::new(path, code, error.message)));
+                Ok(None)
+            }
+        },
+    }
+}
+
+/// What is there, or may be, without its text being known.
+fn unseen(report: &[ReportEntry]) -> BTreeSet<String> {
+    let mut unseen = BTreeSet::new();
+    for entry in report {
+        if !matches!(entry.code, ReportCode::Vanished | ReportCode::LinkDangling) {
+            unseen.insert(entry.path.clone());
+        }
+    }
+    unseen
+}
+
+/// An entry of a report as a finding; its message holds what and remedy, parted by a semicolon.
+fn finding(entry: &ReportEntry) -> Finding {
+    let (message, remedy) = entry
+        .message
+        .rsplit_once("; ")
+        .unwrap_or((&entry.message, "look at it"));
+    Finding::new(&entry.path, None, entry.code, (message, remedy))
+}
