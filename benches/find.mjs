@@ -26,10 +26,11 @@ function rawSync() {
 }
 
 const env = { CLAUDE_CONFIG_DIR: config };
-await measure(
+const rows = await measure(
   [
     ["raw Node calls: .git, five settings files", rawSync],
     ["memdir in Node", () => Memdir.open({ cwd: project, env })],
   ],
   200,
 );
+console.log(JSON.stringify(rows));

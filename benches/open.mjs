@@ -12,10 +12,11 @@ function run(program) {
   if (status !== 0) throw new Error(String(stderr));
 }
 
-await measure(
+const rows = await measure(
   [
     ["node, an empty program", () => run("")],
     ["node, a program that opens a store", () => run(opening)],
   ],
   20,
 );
+console.log(JSON.stringify(rows));

@@ -12,10 +12,11 @@ function rawSync() {
   return readdirSync(folder).map((name) => lstatSync(join(folder, name)).mtimeMs);
 }
 
-await measure(
+const rows = await measure(
   [
     ["raw Node loop: list, lstat", rawSync],
     ["memdir in Node", () => memory.scan()],
   ],
   60,
 );
+console.log(JSON.stringify(rows));

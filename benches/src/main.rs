@@ -49,7 +49,7 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         warm(root, *size, folder)?;
     }
     open(root, &folder.join("project"), small)?;
-    let bytes = memory::of_headers(10_000)?;
+    let bytes = memory::of_headers(10_000);
     println!(
         "10,000 headers take {:.1} MB in the core.",
         bytes as f64 / 1e6
