@@ -260,7 +260,7 @@ async fn lint(host: &Host, store: &Store, json: bool) -> Result<u8, Error> {
         write(
             host,
             Stream::Stderr,
-            format!("{errors} errors, {warnings} warnings\n"),
+            format!("errors: {errors}, warnings: {warnings}\n"),
         )
         .await?;
     }
