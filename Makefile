@@ -1,5 +1,6 @@
 # The short commands. What each does is decided in xtask/, the build tool.
 
+SHELL = bash
 XTASK = cargo run --quiet --package xtask --
 COMPILE = @echo "==> compile the build tool (the first time takes a minute)"
 
@@ -25,4 +26,5 @@ bench:  ## measure
 	@$(XTASK) bench
 
 clean:  ## remove everything that was built or installed here
-	rm -rf target dist .venv .cache bindings-js/node_modules bindings-js/dist bindings-js/wasm
+	rm -rf target dist .venv .cache bindings-js/{node_modules,dist,wasm} bindings-{js,py}/LICENSE-* benches/node_modules
+	rm -rf {.,bindings-py}/.{hypothesis,mypy_cache,pytest_cache,ruff_cache}

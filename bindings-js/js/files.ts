@@ -21,7 +21,7 @@ import {
   writeSync,
   type BigIntStats,
 } from "node:fs";
-import { sep } from "node:path";
+import { dirname, sep } from "node:path";
 
 import { bytesOf, type Effects, type Head, type Listing, type Outcome, type Stat } from "./effects.js";
 import { errno, Failed, failure, noRegularFile, notUtf8 } from "./failure.js";
@@ -180,8 +180,37 @@ export function* append({ path, content, mode }: Effects["append"]): Task<Outcom
 }
 
 export function* makeDir({ path, mode }: Effects["make-dir"]): Task<Outcome> {
-  mkdirSync(path, { recursive: true, mode });
-  return "done";
+  // Not by Node's own recursion, which never ends where the system says ENOENT of a child whose
+  // parent is there (/proc, for one).
+  const missing = [path];
+  for (;;) {
+    const folder = missing.at(-1) as string;
+    try {
+      mkdirSync(folder, mode);
+      missing.pop();
+    } catch (error) {
+      const parent = dirname(folder);
+      if (errno(error) === "ENOENT" && parent !== folder && !isDirectory(parent)) {
+        missing.push(parent);
+      } else if (isDirectory(folder)) {
+        missing.pop();
+      } else {
+        throw error;
+      }
+    }
+    if (missing.length === 0) {
+      return "done";
+    }
+    yield;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 export function* remove({ path }: Effects["remove"]): Task<Outcome> {

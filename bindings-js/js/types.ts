@@ -439,7 +439,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What is switched on beyond reading and writing. */
+/** What is switched on beyond reading. Only `oneStep` has an effect in this version; the others are reserved. */
 export interface Features {
   /** Team memory beside the private one. */
   team?: boolean | undefined;
@@ -478,7 +478,7 @@ export interface OpenOptions extends CallOptions {
   features?: Features | undefined;
   /** Hears of what happens during operations. What it throws becomes a process warning. */
   onEvent?: ((event: MemdirEvent) => void) | undefined;
-  /** Used wherever an operation needs a model; without it no model is ever called. */
+  /** Used wherever an operation needs a model, which none does in this version; without it no model is ever called. */
   model?: ModelFunction | undefined;
 }
 

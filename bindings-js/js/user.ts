@@ -27,9 +27,8 @@ export async function model(effect: Effects["model"], user: UserFunctions, stop:
 export function emit({ event }: Effects["emit"], { onEvent }: UserFunctions): Outcome {
   try {
     const result: unknown = onEvent?.(event);
-    if (result instanceof Promise) {
-      result.catch(warn);
-    }
+    // Of whatever realm or library the promise is.
+    Promise.resolve(result).catch(warn);
   } catch (error) {
     warn(error);
   }
@@ -37,6 +36,11 @@ export function emit({ event }: Effects["emit"], { onEvent }: UserFunctions): Ou
 }
 
 function warn(error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
-  process.emitWarning(`the event listener failed: ${message}`, "MemdirWarning");
+  let message = "";
+  try {
+    message = `: ${String(error instanceof Error ? error.message : error)}`;
+  } catch {
+    // Something that has no text.
+  }
+  process.emitWarning(`the event listener failed${message}`, "MemdirWarning");
 }

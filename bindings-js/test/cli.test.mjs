@@ -97,7 +97,7 @@ test("path says which folder, and why", async (t) => {
   const plain = await memdir(["path", "--cwd", "project/sub"], { cwd: root, env });
   assert.equal(plain.code, 0);
   assert.equal(plain.stdout.split("\n")[0], opened.directory);
-  assert.match(plain.stderr, /directory-refused/);
+  assert.match(plain.stdout, /refused: settings-project \(not-trusted\)/);
   assert.deepEqual(readdirSync(config), []);
 });
 

@@ -443,3 +443,8 @@ test("nothing is left behind by a write that fails", { skip: !UNIX }, async (t) 
   assert.equal(failed(outcome), "not-found");
   assert.equal(existsSync(via), false);
 });
+
+test("a folder that the system will never make is a failure, not a wait", { skip: !existsSync("/proc/self") }, async () => {
+  const [outcome] = await perform([{ kind: "make-dir", path: "/proc/memdir/sub", mode: 0o700 }]);
+  assert.equal(typeof outcome.failed?.code, "string");
+});

@@ -59,6 +59,8 @@ pub const GIT_MAX_PARENTS: usize = 256;
 /// How recently a file may have changed for a cached header to be trusted, in milliseconds: file
 /// systems stamp times coarsely (the design's "Warm reads").
 pub const WARM_MIN_AGE_MS: i64 = 2_000;
+/// Prompts that a store remembers, one for each set of options.
+pub const PROMPTS_REMEMBERED: usize = 32;
 /// Bytes of each memory that lint reads.
 pub const LINT_READ_BYTES: usize = 65_536;
 /// Units of a project slug before it is cut and given a hash (facts 1.1).

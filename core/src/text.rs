@@ -55,11 +55,27 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", one_line(text))
 }
 
-/// The text with its lines kept (LF and CRLF end one) and hostile characters gone.
+/// The text with its lines kept and hostile characters gone. LF, CRLF and a lone CR end a line;
+/// what else some reader takes for a line end becomes a blank.
 pub(crate) fn lines(text: &str) -> String {
-    text.chars()
-        .filter(|c| matches!(c, '\n' | '\t') || !is_hostile(*c))
-        .collect()
+    let mut lines = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' | '\t' => lines.push(c),
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' => lines.push('\n'),
+            c if breaks_line(c) => lines.push(' '),
+            c if is_hostile(c) => {}
+            c => lines.push(c),
+        }
+    }
+    lines
+}
+
+/// A path in a command line for a POSIX shell.
+pub(crate) fn shell_word(path: &str) -> String {
+    format!("'{}'", one_line(path).replace('\'', "'\\''"))
 }
 
 /// The lines of a text, each with its LF. For short lines a plain loop is several times as fast as
@@ -96,4 +112,21 @@ pub(crate) fn size(bytes: usize) -> String {
 pub(crate) fn wire_name(value: &impl serde::Serialize) -> String {
     let json = serde_json::to_string(value).unwrap_or_default();
     json.trim_matches('"').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{lines, one_line, shell_word};
+
+    #[test]
+    fn every_line_end_is_one_or_none() {
+        assert_eq!(lines("a\r\nb\rc\nd"), "a\nb\nc\nd");
+        assert_eq!(lines("a\u{2028}b\u{85}c\u{B}d\te"), "a b c d\te");
+        assert_eq!(one_line("a \r\n b\u{2029}c  d"), "a b c  d");
+    }
+
+    #[test]
+    fn a_path_stays_one_word_of_a_shell() {
+        assert_eq!(shell_word("/a b/$(c)'d"), "'/a b/$(c)'\\''d'");
+    }
 }

@@ -177,4 +177,4 @@ def test_lint_says_what_and_exits_with_1_only_for_errors(memdir: Program, sample
     assert broken.code == 1
     assert "MEMORY.md:1: error: " in broken.stdout
     assert "[index-link-broken]" in broken.stdout
-    assert broken.stderr.startswith("1 errors, ")
+    assert broken.stderr.startswith("errors: 1, ")

@@ -38,6 +38,8 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _leave_quietly() -> None:
     """Keep Python from complaining at its end about a reader that has gone away."""
+    if sys.stdout is None:  # closed by whoever started the program
+        return
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -59,7 +59,9 @@ ErrorFamily = Literal["engine", "input", "path", "host"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """What is switched on beyond reading and writing. Everything is off unless asked for.
+    """What is switched on beyond reading. Everything is off unless asked for.
+
+    Only `one_step` has an effect in this version; the others are reserved.
 
     Attributes:
         team: Team memory beside the private one.

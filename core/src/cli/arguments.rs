@@ -55,7 +55,9 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             ("scan", []) => Command::Scan,
             ("lint", []) => Command::Lint,
             ("prompt", []) => Command::Prompt,
-            ("show", [path]) => Command::Show { path: path.clone() },
+            ("show", [path]) => Command::Show {
+                path: path.strip_prefix("./").unwrap_or(path).to_owned(),
+            },
             ("show", []) => return Err(usage("show needs the path of a memory")),
             ("path" | "scan" | "prompt" | "show" | "lint" | "help", _) => {
                 return Err(usage(&format!("{name} was given too many arguments")));

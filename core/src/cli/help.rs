@@ -8,7 +8,7 @@ Usage: memdir COMMAND [OPTIONS]
 Commands:
   path          say which memory folder is used, why, and what was refused
   scan          list the memories of a store, newest first
-  prompt        print what an agent is told about its memory
+  prompt        print what an agent is told about its memory; creates the folder
   show PATH     print one memory; PATH is relative to the store
   lint          say what is wrong with a store and what to do about it; exit
                 code 1 when something is an error

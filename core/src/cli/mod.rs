@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use self::arguments::{Command, Invocation};
 use crate::error::{Error, ErrorCode};
-use crate::flow::{Flow, Host, Stream};
+use crate::flow::{Event, Flow, Host, Stream};
 use crate::lint::{Finding, Severity};
 use crate::memory::{MemoryHeader, format_manifest};
 use crate::paths::{Environment, Refused};
-use crate::report::ReportEntry;
-use crate::store::{OpenOptions, Opened, PromptOptions, Store};
+use crate::report::{ReportCode, ReportEntry};
+use crate::store::{OpenOptions, Opened, Prompt, PromptOptions, Store};
 use crate::text;
 
 /// What a program was started with.
@@ -40,6 +40,7 @@ pub fn command(options: CommandOptions) -> Flow<u8> {
             Err(error) if matches!(error.code, ErrorCode::Aborted | ErrorCode::Protocol) => {
                 Err(error)
             }
+            Err(error) if is_reader_gone(&error) => Ok(1),
             Err(error) => {
                 let usage = error.code == ErrorCode::Usage;
                 let line = format!(
@@ -110,10 +111,8 @@ async fn absolute(
 
 /// A path that can only be meant from the working directory: no root, no drive, no tilde.
 fn is_plainly_relative(path: &str) -> bool {
-    !path.is_empty()
-        && !path.starts_with(['/', '\\', '~'])
-        && !path.contains(':')
-        && !path.contains('\0')
+    let drive = path.as_bytes().get(1) == Some(&b':');
+    !path.is_empty() && !path.starts_with(['/', '\\', '~']) && !drive && !path.contains('\0')
 }
 
 /// Which directory, chosen by what, and what was refused.
@@ -122,7 +121,10 @@ async fn path(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
     if json {
         return print_json(host, &opened).await;
     }
-    report(host, &opened.report).await?;
+    // What was refused is told below.
+    let told = |entry: &&ReportEntry| entry.code != ReportCode::DirectoryRefused;
+    let said: Vec<ReportEntry> = opened.report.iter().filter(told).cloned().collect();
+    report(host, &said).await?;
     let Opened {
         directory,
         enabled,
@@ -162,8 +164,13 @@ async fn path(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
 }
 
 async fn scan(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
-    let directory = store.open_in(host).await?.directory;
+    let Opened {
+        directory,
+        report: opened,
+        ..
+    } = store.open_in(host).await?;
     let scan = store.scan_in(host).await?;
+    report(host, &opened).await?;
     if json {
         return print_json(
             host,
@@ -189,25 +196,35 @@ async fn scan(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
 }
 
 async fn prompt(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
-    let prompt = store.prompt_in(host, PromptOptions::default()).await?;
+    let opened = store.open_in(host).await?;
+    report(host, &opened.report).await?;
+    let Prompt { text, warnings } = store.prompt_in(host, PromptOptions::default()).await?;
+    for Event { path, message, .. } in warnings {
+        let path = path.unwrap_or_else(|| "(store)".to_owned());
+        let line = text::one_line(&format!("{path}: {message}"));
+        write(host, Stream::Stderr, line + "\n").await?;
+    }
     if json {
         return print_json(
             host,
             &PromptJson {
-                prompt: prompt.as_deref(),
+                prompt: text.as_deref(),
             },
         )
         .await;
     }
-    match prompt {
-        Some(prompt) => print(host, prompt + "\n").await,
+    match text {
+        Some(text) => print(host, text + "\n").await,
         None => {
-            write(
-                host,
-                Stream::Stderr,
-                "memory is off, so there is no prompt; see memdir path\n".to_owned(),
-            )
-            .await
+            let why = if opened.enabled {
+                "CLAUDE_CODE_DISABLE_CLAUDE_MDS keeps memory out of the prompt".to_owned()
+            } else {
+                format!(
+                    "memory is off ({}), so there is no prompt",
+                    opened.because.name()
+                )
+            };
+            write(host, Stream::Stderr, why + "\n").await
         }
     }
 }
@@ -327,5 +344,11 @@ async fn print(host: &Host, text: String) -> Result<(), Error> {
 async fn write(host: &Host, stream: Stream, text: String) -> Result<(), Error> {
     host.print(stream, text)
         .await
-        .map_err(|failure| Error::from_failure(&failure, "writing to", "the terminal"))
+        .map_err(|failure| Error::from_failure(&failure, "writing to", stream.name()))
+}
+
+/// A reader such as `head` that has seen enough: nobody is left to tell. No host has a code of its
+/// own for it.
+fn is_reader_gone(error: &Error) -> bool {
+    error.code == ErrorCode::Other && error.path.as_deref() == Some(Stream::Stdout.name())
 }

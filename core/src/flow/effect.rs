@@ -100,6 +100,17 @@ pub enum Stream {
     Stderr,
 }
 
+impl Stream {
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "standard output",
+            Self::Stderr => "standard error",
+        }
+    }
+}
+
 /// Something the user of the library may want to know while a flow runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {

@@ -2,26 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use super::{Finding, LintInput};
+use super::Finding;
 use crate::limits::{
     INDEX_LINE_LONG, INDEX_LINE_TOO_LONG, INDEX_MAX_BYTES, INDEX_MAX_LINES, INDEX_NAME,
     INDEX_NEAR_PERCENT, INDEX_TARGET_BYTES, INDEX_TARGET_LINES, TEAM_FOLDER,
 };
 use crate::memory::{parse_frontmatter, truncate_index};
 use crate::report::ReportCode;
+use crate::text::one_line;
 
 /// Checks both indexes and collects which memories they link to.
 pub(super) fn check(
-    input: &LintInput,
+    index: Option<&str>,
+    team_index: Option<&str>,
     paths: &BTreeSet<String>,
     unseen: &BTreeSet<String>,
     linked: &mut BTreeSet<String>,
     findings: &mut Vec<Finding>,
 ) {
-    let team_index = format!("{TEAM_FOLDER}/{INDEX_NAME}");
+    let team_path = format!("{TEAM_FOLDER}/{INDEX_NAME}");
     let indexes = [
-        ("", INDEX_NAME, &input.index),
-        (TEAM_FOLDER, team_index.as_str(), &input.team_index),
+        ("", INDEX_NAME, index),
+        (TEAM_FOLDER, team_path.as_str(), team_index),
     ];
     let exists = |target: &str| {
         paths.contains(target)
@@ -128,7 +130,10 @@ fn check_lines(
         if let Some(missing) = targets.iter().find(|target| !exists(target)) {
             find(
                 ReportCode::IndexLinkBroken,
-                format!("the line links to {missing}, which is not there"),
+                format!(
+                    "the line links to {}, which is not there",
+                    one_line(missing)
+                ),
                 "write that memory, or correct or remove the line",
             );
         }
@@ -138,7 +143,7 @@ fn check_lines(
         if let Some(target) = repeated {
             find(
                 ReportCode::IndexDuplicate,
-                format!("an earlier line links to {target} already"),
+                format!("an earlier line links to {} already", one_line(target)),
                 "merge the two lines",
             );
         }

@@ -2,57 +2,60 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Finding, LintInput, LintMemory};
+use super::Finding;
 use crate::limits::LOGS_FOLDER;
 use crate::memory::parse_frontmatter;
 use crate::report::ReportCode;
 
-/// Checks every memory; `linked` are those that an index links to.
-pub(super) fn check(input: &LintInput, linked: &BTreeSet<String>, findings: &mut Vec<Finding>) {
-    let has_index = input.index.is_some() || input.team_index.is_some();
-    let mut names: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for memory in &input.memories {
-        let is_log =
-            memory.path.split('/').next() == Some(LOGS_FOLDER) && memory.path.contains('/');
-        if has_index && !is_log && !linked.contains(&memory.path) {
+/// Memories that no index links to; the daily logs need no line.
+pub(super) fn check_indexed(
+    paths: &BTreeSet<String>,
+    linked: &BTreeSet<String>,
+    findings: &mut Vec<Finding>,
+) {
+    for path in paths {
+        let is_log = path
+            .split_once('/')
+            .is_some_and(|(folder, _)| folder == LOGS_FOLDER);
+        if !is_log && !linked.contains(path) {
             let what = (
                 "no line of the index links to it, so it is only found by chance",
                 "add a line for it to MEMORY.md",
             );
-            findings.push(Finding::new(
-                &memory.path,
-                None,
-                ReportCode::NotIndexed,
-                what,
-            ));
-        }
-        if let Some(name) = check_text(memory, findings) {
-            names
-                .entry(name.to_ascii_lowercase())
-                .or_default()
-                .push(&memory.path);
+            findings.push(Finding::new(path, None, ReportCode::NotIndexed, what));
         }
     }
-    for mut paths in names.into_values() {
-        paths.sort_unstable();
-        if let Some((first, others)) = paths.split_first() {
-            for path in others {
-                let what = (
-                    format!("it has the same name as {first}"),
-                    "merge the two, or name one anew",
-                );
-                findings.push(Finding::new(*path, None, ReportCode::DuplicateName, what));
-            }
+}
+
+/// Memories with the name of another; the first by path keeps it.
+pub(super) fn check_names(names: &[(String, Option<String>)], findings: &mut Vec<Finding>) {
+    let mut first: BTreeMap<String, &str> = BTreeMap::new();
+    for (path, name) in names {
+        let Some(name) = name else { continue };
+        let name = name.to_ascii_lowercase();
+        if let Some(first) = first.get(&name) {
+            let what = (
+                format!("it has the same name as {first}"),
+                "merge the two, or name one anew",
+            );
+            findings.push(Finding::new(path, None, ReportCode::DuplicateName, what));
+        } else {
+            first.insert(name, path);
         }
     }
 }
 
 /// Checks the text of one memory and gives its name.
-fn check_text(memory: &LintMemory, findings: &mut Vec<Finding>) -> Option<String> {
+pub(super) fn check_text(
+    path: &str,
+    text: &str,
+    empty: bool,
+    findings: &mut Vec<Finding>,
+) -> Option<String> {
     let mut find = |line, code, message: &str, remedy: &str| {
-        findings.push(Finding::new(&memory.path, line, code, (message, remedy)));
+        findings.push(Finding::new(path, line, code, (message, remedy)));
     };
-    if memory.text.is_empty() {
+    if empty {
         find(
             None,
             ReportCode::Empty,
@@ -61,7 +64,7 @@ fn check_text(memory: &LintMemory, findings: &mut Vec<Finding>) -> Option<String
         );
         return None;
     }
-    let frontmatter = parse_frontmatter(&memory.text);
+    let frontmatter = parse_frontmatter(text);
     let mut unusable = !frontmatter.found;
     let mut typed = frontmatter.kind.is_some();
     for problem in &frontmatter.problems {

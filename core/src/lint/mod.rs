@@ -62,21 +62,63 @@ pub struct LintMemory {
 /// Checks a store's indexes and memories. The findings are sorted by path, line and code.
 #[must_use]
 pub fn lint_memories(input: &LintInput) -> Vec<Finding> {
-    lint_seen(input, &BTreeSet::new())
+    let mut linter = Linter::default();
+    for LintMemory { path, text } in &input.memories {
+        linter.memory(path, text, text.is_empty());
+    }
+    linter.finish(
+        input.index.as_deref(),
+        input.team_index.as_deref(),
+        &BTreeSet::new(),
+    )
 }
 
-/// The same for a store of which not everything could be seen: no link into `unseen`, files or
-/// folders (the whole store when empty), counts as broken.
-pub(crate) fn lint_seen(input: &LintInput, unseen: &BTreeSet<String>) -> Vec<Finding> {
-    // One kind of set, filled one by one: each other kind, and its `collect`, is kilobytes of wasm.
-    let mut paths = BTreeSet::new();
-    paths.extend(input.memories.iter().map(|memory| memory.path.clone()));
-    let mut findings = Vec::new();
-    let mut linked = BTreeSet::new();
-    index::check(input, &paths, unseen, &mut linked, &mut findings);
-    memories::check(input, &linked, &mut findings);
-    sort(&mut findings);
-    findings
+/// Takes the memories one by one, so that a large store is never in memory as a whole.
+#[derive(Debug, Default)]
+pub(crate) struct Linter {
+    findings: Vec<Finding>,
+    /// Path and name of each.
+    names: Vec<(String, Option<String>)>,
+}
+
+impl Linter {
+    /// Checks one memory. `text` may be only its beginning; `empty` says whether the file is.
+    pub fn memory(&mut self, path: &str, text: &str, empty: bool) {
+        let name = memories::check_text(path, text, empty, &mut self.findings);
+        self.names.push((path.to_owned(), name));
+    }
+
+    /// Checks the indexes against the memories. No link into `unseen`, files or folders that are
+    /// there and could not be read (the whole store when empty), counts as broken.
+    pub fn finish(
+        self,
+        index: Option<&str>,
+        team_index: Option<&str>,
+        unseen: &BTreeSet<String>,
+    ) -> Vec<Finding> {
+        let Self {
+            mut findings,
+            mut names,
+        } = self;
+        names.sort();
+        let mut paths = BTreeSet::new();
+        paths.extend(names.iter().map(|(path, _)| path.clone()));
+        let mut linked = BTreeSet::new();
+        index::check(
+            index,
+            team_index,
+            &paths,
+            unseen,
+            &mut linked,
+            &mut findings,
+        );
+        if index.is_some() || team_index.is_some() {
+            memories::check_indexed(&paths, &linked, &mut findings);
+        }
+        memories::check_names(&names, &mut findings);
+        sort(&mut findings);
+        findings
+    }
 }
 
 pub(crate) fn sort(findings: &mut [Finding]) {

@@ -5,6 +5,14 @@ use crate::error::{Error, ErrorCode};
 use crate::limits::{OWN_FOLDER, TEMPORARY_ENDING};
 use crate::text::quoted;
 
+/// Whether a path below the store is one of memdir's own files, which are no memories.
+pub(crate) fn is_own(path: &str, platform: Platform) -> bool {
+    path.ends_with(TEMPORARY_ENDING)
+        || path
+            .split(|c| platform.separates(c))
+            .any(|part| part == OWN_FOLDER)
+}
+
 /// Accepts a path relative to the store, with `/` between its parts, that stays inside it and
 /// outside memdir's own files.
 ///
@@ -27,7 +35,7 @@ pub fn check_relative(path: &str, platform: Platform) -> Result<(), Error> {
     }
     let plain = path.split('/').all(|part| !matches!(part, "" | "." | ".."))
         && (platform == Platform::Posix || !path.contains(['\\', ':']));
-    let own = path.split('/').next() == Some(OWN_FOLDER) || path.ends_with(TEMPORARY_ENDING);
+    let own = is_own(path, platform);
     if plain && !own {
         return Ok(());
     }

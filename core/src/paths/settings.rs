@@ -1,8 +1,10 @@
 //! Reads the two settings that concern memory out of a settings file; everything else in it,
 //! `env` blocks included, is not memdir's business (the design's "Trust").
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What one settings file says about memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -87,46 +89,162 @@ pub fn parse_settings(text: &str) -> Settings {
     }
     match serde_json::from_str(text) {
         Err(_) => problem(SettingsProblemCode::NotJson),
-        Ok(value) => settings_of(&value),
+        Ok(Found::Other) => problem(SettingsProblemCode::NotAnObject),
+        Ok(Found::Object { enabled, directory }) => {
+            let mut problems = Vec::new();
+            let mut wrong = |key: &str| {
+                problems.push(SettingsProblem {
+                    code: SettingsProblemCode::WrongType,
+                    key: Some(key.to_owned()),
+                });
+            };
+            let auto_memory_enabled = match enabled {
+                Setting::Flag(enabled) => Some(enabled),
+                Setting::Missing => None,
+                Setting::Text(_) | Setting::Other => {
+                    wrong("autoMemoryEnabled");
+                    None
+                }
+            };
+            let auto_memory_directory = match directory {
+                Setting::Text(directory) => Some(directory),
+                Setting::Missing => None,
+                Setting::Flag(_) | Setting::Other => {
+                    wrong("autoMemoryDirectory");
+                    None
+                }
+            };
+            Settings {
+                auto_memory_enabled,
+                auto_memory_directory,
+                problems,
+            }
+        }
     }
 }
 
-fn settings_of(value: &Value) -> Settings {
-    let Value::Object(object) = value else {
-        return Settings {
-            problems: vec![SettingsProblem {
-                code: SettingsProblemCode::NotAnObject,
-                key: None,
-            }],
-            ..Settings::default()
-        };
-    };
-    let mut settings = Settings::default();
-    let mut wrong = |key: &str| {
-        settings.problems.push(SettingsProblem {
-            code: SettingsProblemCode::WrongType,
-            key: Some(key.to_owned()),
-        });
-    };
-    let enabled = match object.get("autoMemoryEnabled") {
-        Some(Value::Bool(enabled)) => Some(*enabled),
-        None | Some(Value::Null) => None,
-        Some(_) => {
-            wrong("autoMemoryEnabled");
-            None
+/// What stands in a settings file. Everything but the two settings is skipped unread, so that
+/// neither deep nesting nor odd texts and numbers elsewhere can hide an "off".
+enum Found {
+    Object {
+        enabled: Setting,
+        directory: Setting,
+    },
+    Other,
+}
+
+#[derive(Default)]
+enum Setting {
+    /// Also null.
+    #[default]
+    Missing,
+    Flag(bool),
+    Text(String),
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Found {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FoundVisitor)
+    }
+}
+
+struct FoundVisitor;
+
+impl<'de> Visitor<'de> for FoundVisitor {
+    type Value = Found;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
+        let (mut enabled, mut directory) = (Setting::Missing, Setting::Missing);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "autoMemoryEnabled" => enabled = map.next_value()?,
+                "autoMemoryDirectory" => directory = map.next_value()?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
         }
-    };
-    let directory = match object.get("autoMemoryDirectory") {
-        Some(Value::String(directory)) => Some(directory.clone()),
-        None | Some(Value::Null) => None,
-        Some(_) => {
-            wrong("autoMemoryDirectory");
-            None
-        }
-    };
-    Settings {
-        auto_memory_enabled: enabled,
-        auto_memory_directory: directory,
-        ..settings
+        Ok(Found::Object { enabled, directory })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Found, A::Error> {
+        IgnoredAny.visit_seq(seq).map(|_| Found::Other)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Found, E> {
+        Ok(Found::Other)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Found, E> {
+        Ok(Found::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Found, E> {
+        Ok(Found::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Found, E> {
+        Ok(Found::Other)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Found, E> {
+        Ok(Found::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Found, E> {
+        Ok(Found::Other)
+    }
+}
+
+impl<'de> Deserialize<'de> for Setting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SettingVisitor)
+    }
+}
+
+struct SettingVisitor;
+
+impl<'de> Visitor<'de> for SettingVisitor {
+    type Value = Setting;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a setting")
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Setting, E> {
+        Ok(Setting::Flag(flag))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Setting, E> {
+        Ok(Setting::Text(text.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Setting, E> {
+        Ok(Setting::Missing)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Setting, E> {
+        Ok(Setting::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Setting, E> {
+        Ok(Setting::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Setting, E> {
+        Ok(Setting::Other)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Setting, A::Error> {
+        IgnoredAny.visit_seq(seq).map(|_| Setting::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Setting, A::Error> {
+        IgnoredAny.visit_map(map).map(|_| Setting::Other)
     }
 }

@@ -224,7 +224,7 @@ mod tests {
             "Be brief.",
             "No names.",
             "## Searching the past",
-            "/-work-shop --include",
+            "/-work-shop' --include",
             "*.jsonl",
             "## MEMORY.md",
         ]

@@ -127,14 +127,14 @@ pub(super) fn past_context(past: Past<'_>) -> String {
 When something from an earlier conversation is missing:
 
 1. Search the memories for a narrow term: `grep -rn \"term\" {} --include=\"*.md\"`",
-        text::one_line(past.directory)
+        text::shell_word(past.directory)
     );
     if let Some(transcripts) = past.transcripts {
         section.push_str(&format!(
             "
 2. Only if that finds nothing, search the transcripts, which are large and slow to search: \
 `grep -rn \"term\" {} --include=\"*.jsonl\"`",
-            text::one_line(transcripts)
+            text::shell_word(transcripts)
         ));
     }
     section.push_str("\n\nUse narrow terms, such as an error message, a path or a function name, not common words.");

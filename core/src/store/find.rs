@@ -145,7 +145,7 @@ fn choose(
         // Only the default place is named after the project.
         _ => Err(Error::new(
             ErrorCode::InvalidArgument,
-            "there is no project to find a store for; give cwd as an absolute path, or directory",
+            "there is no project to find a store for; name its folder (cwd, --cwd) or the memory folder (directory, --dir)",
         )),
     }
 }
@@ -215,7 +215,10 @@ async fn read_settings(
     root: Option<&ProjectRoot>,
     report: &mut Vec<ReportEntry>,
 ) -> Result<PerSource<File>, Error> {
-    let user = config_home(platform, home, &options.env).ok();
+    // A relative one would depend on where the agent was started, and so on the repository.
+    let user = config_home(platform, home, &options.env)
+        .ok()
+        .filter(|folder| platform.is_absolute(folder));
     let user = user.map(|folder| platform.join(&folder, "settings.json"));
     let in_project =
         |name: &str| root.map(|root| platform.join(&root.checkout, &format!(".claude/{name}")));
@@ -225,8 +228,9 @@ async fn read_settings(
     let paths: Vec<Option<String>> = policy
         .chain([
             in_project("settings.local.json"),
-            in_project("settings.json"),
-            user,
+            // Of somebody whose home is a project, the file is the user's.
+            in_project("settings.json").filter(|path| Some(path) != user.as_ref()),
+            user.clone(),
         ])
         .collect();
     let texts = join_all(paths.iter().map(|path| read_text(host, path.as_deref()))).await;

@@ -8,8 +8,8 @@ use super::find::Opened;
 use super::{Place, read, scan};
 use crate::error::{Error, ErrorCode};
 use crate::flow::Host;
-use crate::limits::{INDEX_NAME, TEAM_FOLDER};
-use crate::lint::{Finding, LintInput, LintMemory, Severity, lint_seen, sort};
+use crate::limits::{FILE_MAX_BYTES, INDEX_NAME, TEAM_FOLDER};
+use crate::lint::{Finding, Linter, Severity, sort};
 use crate::report::{ReportCode, ReportEntry};
 
 /// What is wrong with a store.
@@ -27,7 +27,11 @@ pub(super) async fn lint(
 ) -> Result<Lint, Error> {
     let mut findings: Vec<Finding> = opened.report.iter().map(finding).collect();
     if let Some(place) = place {
-        let everything = scan::read_all(place, host).await?;
+        let mut linter = Linter::default();
+        let everything = scan::read_all(place, host, |path, text, empty| {
+            linter.memory(path, text, empty);
+        })
+        .await?;
         findings.extend(everything.report.iter().map(finding));
         if everything.missing {
             // A project that has no memories yet is in order.
@@ -38,23 +42,11 @@ pub(super) async fn lint(
                 finding.severity = Severity::Warning;
             }
         }
+        let team_index = format!("{TEAM_FOLDER}/{INDEX_NAME}");
+        let team_index = index(place, host, &team_index, &mut findings).await?;
+        let index = index(place, host, INDEX_NAME, &mut findings).await?;
         let unseen = unseen(&everything.report);
-        let input = LintInput {
-            index: index(place, host, INDEX_NAME, &mut findings).await?,
-            team_index: index(
-                place,
-                host,
-                &format!("{TEAM_FOLDER}/{INDEX_NAME}"),
-                &mut findings,
-            )
-            .await?,
-            memories: everything
-                .texts
-                .into_iter()
-                .map(|(path, text)| LintMemory { path, text })
-                .collect(),
-        };
-        findings.extend(lint_seen(&input, &unseen));
+        findings.extend(linter.finish(index.as_deref(), team_index.as_deref(), &unseen));
     } else {
         let message = format!("memory is off ({})", opened.because.name());
         findings.push(Finding::new(
@@ -76,7 +68,15 @@ async fn index(
     findings: &mut Vec<Finding>,
 ) -> Result<Option<String>, Error> {
     match read::read_beginning(place, host, path).await {
-        Ok((text, _)) => Ok(Some(text)),
+        Ok((text, whole)) => {
+            if !whole {
+                let message = format!(
+                    "it has more than {FILE_MAX_BYTES} bytes, and what follows was not looked at; shorten it"
+                );
+                findings.push(finding(&ReportEntry::new(path, ReportCode::Large, message)));
+            }
+            Ok(Some(text))
+        }
         Err(error) => match error.code {
             _ if host.cancelled() => Err(error),
             ErrorCode::NotFound | ErrorCode::NotADirectory => Ok(None),

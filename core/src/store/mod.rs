@@ -19,8 +19,8 @@ use self::cache::Headers;
 use self::find::Found;
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Flow, Host};
-use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME};
-use crate::memory::format_manifest;
+use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED};
+use crate::memory::{format_manifest, truncate_index};
 use crate::paths::{Environment, Platform};
 use crate::prompt::{self, Index, Past, Saving};
 use crate::report::{ReportCode, ReportEntry};
@@ -46,7 +46,8 @@ pub struct OpenOptions {
     pub features: Features,
 }
 
-/// What is switched on beyond reading and writing. Everything is off unless asked for.
+/// What is switched on beyond reading. Everything is off unless asked for. Only `one_step` has an
+/// effect in this version; the others are reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[expect(
@@ -197,7 +198,11 @@ impl Store {
     /// off.
     #[must_use]
     pub fn prompt(&self, options: PromptOptions) -> Flow<Option<String>> {
-        self.flow(move |store, host| async move { store.prompt_in(&host, options).await })
+        self.flow(move |store, host| async move {
+            let Prompt { text, warnings } = store.prompt_in(&host, options).await?;
+            warnings.into_iter().for_each(|event| host.emit(event));
+            Ok(text)
+        })
     }
 
     /// Everything that is wrong with the store, each finding with a remedy. Never writes.
@@ -229,15 +234,16 @@ impl Store {
     }
 
     pub(crate) async fn scan_in(&self, host: &Host) -> Result<Scan, Error> {
+        // Before anything is looked at: what a drop overtakes is not published.
+        let (generation, known) = {
+            let state = self.state();
+            (state.generation, state.headers.clone())
+        };
         let Some(place) = self.place(host).await? else {
             return Ok(Scan {
                 memories: Vec::new(),
                 report: vec![self.disabled_entry(host).await?],
             });
-        };
-        let (generation, known) = {
-            let state = self.state();
-            (state.generation, state.headers.clone())
         };
         let (scan, headers) = scan::scan(&place, host, &known).await?;
         let mut state = self.state();
@@ -261,7 +267,8 @@ impl Store {
         &self,
         host: &Host,
         options: PromptOptions,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Prompt, Error> {
+        let generation = self.state().generation;
         let found = self.found(host).await?;
         // Instruction files and memory are kept out of the context by the same switch (facts 2).
         let hidden = self
@@ -269,25 +276,34 @@ impl Store {
             .options
             .env_flag("CLAUDE_CODE_DISABLE_CLAUDE_MDS");
         if !found.opened.enabled || hidden {
-            return Ok(None);
+            return Ok(Prompt::default());
         }
-        let generation = {
-            let state = self.state();
-            if let Some((_, prompt)) = state.prompts.iter().find(|(known, _)| *known == options) {
-                return Ok(Some(prompt.clone()));
-            }
-            state.generation
-        };
-        let prompt = build_prompt(&self.shared.options, &found, host, &options).await?;
+        if let Some((_, prompt)) = self
+            .state()
+            .prompts
+            .iter()
+            .find(|(known, _)| *known == options)
+        {
+            return Ok(Prompt::known(prompt));
+        }
+        let mut warnings = Vec::new();
+        let prompt =
+            build_prompt(&self.shared.options, &found, host, &options, &mut warnings).await?;
         let mut state = self.state();
         if state.generation == generation {
             // Two flows may have computed it; the first one's stays.
             if let Some((_, first)) = state.prompts.iter().find(|(known, _)| *known == options) {
-                return Ok(Some(first.clone()));
+                return Ok(Prompt::known(first));
+            }
+            if state.prompts.len() >= PROMPTS_REMEMBERED {
+                state.prompts.remove(0);
             }
             state.prompts.push((options, prompt.clone()));
         }
-        Ok(Some(prompt))
+        Ok(Prompt {
+            text: Some(prompt),
+            warnings,
+        })
     }
 
     pub(crate) async fn lint_in(&self, host: &Host) -> Result<Lint, Error> {
@@ -351,6 +367,22 @@ impl Store {
     }
 }
 
+/// A prompt, and what its reader should hear of besides when it is computed.
+#[derive(Debug, Default)]
+pub(crate) struct Prompt {
+    pub text: Option<String>,
+    pub warnings: Vec<Event>,
+}
+
+impl Prompt {
+    fn known(text: &str) -> Self {
+        Self {
+            text: Some(text.to_owned()),
+            warnings: Vec::new(),
+        }
+    }
+}
+
 impl Found {
     fn place(&self) -> Place {
         Place {
@@ -371,6 +403,7 @@ async fn build_prompt(
     found: &Found,
     host: &Host,
     options: &PromptOptions,
+    warnings: &mut Vec<Event>,
 ) -> Result<String, Error> {
     let place = found.place();
     // The prompt says that the folder exists. When it cannot be made, the model's first write
@@ -381,7 +414,7 @@ async fn build_prompt(
             "the memory folder {} cannot be created: {}",
             place.directory, failure.message
         );
-        host.emit(warning("", message));
+        warnings.push(warning("", message));
     }
     let saving = if open.features.one_step {
         Saving::OneStep
@@ -389,7 +422,7 @@ async fn build_prompt(
         Saving::TwoSteps
     };
     let index = match saving {
-        Saving::TwoSteps if options.index => read_index(&place, host).await?,
+        Saving::TwoSteps if options.index => read_index(&place, host, warnings).await?,
         _ => Index::LeftOut,
     };
     let extra = crate::paths::variable(&open.env, "CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES");
@@ -412,21 +445,25 @@ async fn build_prompt(
 
 /// The index for the prompt. What is wrong with it is said in a warning, and the prompt does not
 /// claim that an index that cannot be read is empty.
-async fn read_index(place: &Place, host: &Host) -> Result<Index, Error> {
+async fn read_index(place: &Place, host: &Host, warnings: &mut Vec<Event>) -> Result<Index, Error> {
     match read::read_beginning(place, host, INDEX_NAME).await {
         Ok((text, whole)) => {
             if !whole {
                 let message = format!(
                     "the index has more than {FILE_MAX_BYTES} bytes; what follows was not looked at"
                 );
-                host.emit(warning(INDEX_NAME, message));
+                warnings.push(warning(INDEX_NAME, message));
+            } else if let lost @ 1.. = truncate_index(&text).lost.len() {
+                let message =
+                    format!("entries that do not fit into the prompt: {lost}; see memdir lint");
+                warnings.push(warning(INDEX_NAME, message));
             }
             Ok(Index::Text(text))
         }
         Err(error) if error.code == ErrorCode::NotFound => Ok(Index::Text(String::new())),
         Err(error) => {
             stop_if_cancelled(host)?;
-            host.emit(warning(
+            warnings.push(warning(
                 INDEX_NAME,
                 format!("the index is left out of the prompt: {error}"),
             ));

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorCode};
 use crate::flow::{FileKind, Host, Stat, join};
 use crate::limits::FILE_MAX_BYTES;
 use crate::memory::{MemoryHeader, parse_frontmatter};
-use crate::paths::check_relative;
+use crate::paths::{check_relative, is_own};
 
 /// One memory with its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -80,6 +80,12 @@ async fn locate(place: &Place, host: &Host, path: &str) -> Result<(String, Stat)
         return refuse(
             ErrorCode::LinkOutside,
             "is a link that leaves the store; keep the file itself in the store",
+        );
+    }
+    if is_own(target.get(root.len()..).unwrap_or_default(), place.platform) {
+        return refuse(
+            ErrorCode::PathOutsideStore,
+            "leads to one of memdir's own files, which is no memory",
         );
     }
     let stat = host.lstat(&target).await.map_err(fail("reading"))?;

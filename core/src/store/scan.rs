@@ -17,6 +17,7 @@ use crate::limits::{
     SCAN_MAX_DEPTH, SCAN_MAX_MEMORIES, SCAN_READ_FILES, TEMPORARY_ENDING,
 };
 use crate::memory::{MemoryHeader, needs_more, parse_frontmatter};
+use crate::paths::is_own;
 use crate::report::{ReportCode, ReportEntry};
 
 /// What a scan found.
@@ -128,44 +129,38 @@ pub(super) async fn scan(
     Ok((Scan { memories, report }, headers))
 }
 
-/// Every memory of a store with its text, as far as lint needs it.
-#[derive(Default)]
+/// What reading a whole store left to say.
 pub(super) struct Everything {
-    pub texts: Vec<(String, String)>,
     pub report: Vec<ReportEntry>,
     /// Whether there is no such folder at all.
     pub missing: bool,
 }
 
-/// Reads all memories, however many there are.
-pub(super) async fn read_all(place: &Place, host: &Host) -> Result<Everything, Error> {
+/// Reads all memories, however many there are, and hands each on: its path, the beginning of its
+/// text, and whether the file is empty.
+pub(super) async fn read_all(
+    place: &Place,
+    host: &Host,
+    mut each: impl FnMut(&str, &str, bool),
+) -> Result<Everything, Error> {
     let Found {
         candidates,
-        report,
+        mut report,
         missing,
         ..
     } = list(place, host).await?;
-    let mut everything = Everything {
-        texts: Vec::with_capacity(candidates.len()),
-        report,
-        missing,
-    };
     let candidates: Vec<&Candidate> = candidates.iter().collect();
     for chunk in candidates.chunks(SCAN_READ_FILES) {
-        for (candidate, head) in chunk
-            .iter()
-            .zip(read_heads(place, host, chunk, LINT_READ_BYTES).await?)
-        {
-            if let Some(bytes) = bytes_of(candidate, head, &mut everything.report)
-                && let Some(text) = text_of(candidate, &bytes, &mut everything.report)
+        let heads = read_heads(place, host, chunk, LINT_READ_BYTES).await?;
+        for (candidate, head) in chunk.iter().zip(heads) {
+            if let Some(bytes) = bytes_of(candidate, head, &mut report)
+                && let Some(text) = text_of(candidate, &bytes, &mut report)
             {
-                everything
-                    .texts
-                    .push((candidate.path.clone(), text.to_owned()));
+                each(&candidate.path, text, bytes.is_empty());
             }
         }
     }
-    Ok(everything)
+    Ok(Everything { report, missing })
 }
 
 /// What is in the store, links followed, newest first.
@@ -341,12 +336,26 @@ async fn follow_links(place: &Place, host: &Host, found: &mut Found) -> Result<(
                     "it is a link to a folder, which is not entered; move the folder here",
                 );
             }
+            Err(failure) if path == INDEX_NAME && failure.code == FailureCode::NotFound => {
+                found.note(
+                    path,
+                    ReportCode::LinkDangling,
+                    "it is a link to nothing; remove it",
+                );
+            }
             _ if !is_memory => {}
             Ok((file, _)) if !place.platform.is_inside(&file, &root) => {
                 found.note(
                     path,
                     ReportCode::LinkOutside,
                     "it is a link that leaves the store; keep the file itself in the store",
+                );
+            }
+            Ok((file, _)) if is_own(file.get(root.len()..).unwrap_or_default(), place.platform) => {
+                found.note(
+                    path,
+                    ReportCode::LinkOutside,
+                    "it is a link to one of memdir's own files; remove it",
                 );
             }
             Ok((file, stat)) if stat.kind == FileKind::File => {
@@ -569,8 +578,7 @@ fn head_text(bytes: &[u8], whole: bool) -> Result<&str, (ReportCode, &'static st
 fn unlistable(folder: &str, failure: &Failure) -> ReportEntry {
     let message = match (folder, failure.code) {
         ("", FailureCode::NotFound) => {
-            "the memory folder does not exist; it is created with the first prompt or memory"
-                .to_owned()
+            "the memory folder does not exist; it is created with the first prompt".to_owned()
         }
         _ => format!("the folder could not be listed: {}", failure.message),
     };

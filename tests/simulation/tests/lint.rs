@@ -291,3 +291,61 @@ fn what_opening_found_is_found_too() {
     let wanted = wanted.map(|code| ("", None, code, WARNING));
     assert_eq!(short(&findings), wanted);
 }
+
+#[test]
+fn a_long_line_is_not_nothing_and_a_link_to_nothing_is_told() {
+    let mut tree = Tree::new();
+    tree.file("/mem/long.md", "x".repeat(100_000));
+    tree.link("/mem/MEMORY.md", "gone.md");
+    let (findings, _) = lint(&tree, &store("/mem"));
+    assert_eq!(
+        short(&findings),
+        [
+            ("MEMORY.md", None, Code::LinkDangling, ERROR),
+            ("long.md", None, Code::FrontmatterMissing, WARNING),
+        ]
+    );
+}
+
+#[test]
+fn memdirs_own_files_are_no_memories_under_any_name() {
+    let mut tree = Tree::new();
+    tree.file("/mem/.memdir/lock", "token");
+    tree.file("/mem/sub/.memdir/x.md", memory("x"));
+    tree.link("/mem/own.md", ".memdir/lock");
+    let (findings, mut host) = lint(&tree, &store("/mem"));
+    assert_eq!(
+        short(&findings),
+        [("own.md", None, Code::LinkOutside, ERROR)]
+    );
+    for path in ["own.md", "sub/.memdir/x.md", ".memdir/lock"] {
+        let read = host.run(store("/mem").read(path.to_owned()));
+        let code = read.map(|file| file.content).map_err(|error| error.code);
+        assert_eq!(
+            code,
+            Err(memdir_core::ErrorCode::PathOutsideStore),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_large_store_is_never_in_memory_as_a_whole() {
+    let mut tree = Tree::new();
+    for number in 0..300 {
+        tree.file(format!("/mem/m{number}.md"), memory(&format!("m{number}")));
+    }
+    let (findings, host) = lint(&tree, &store("/mem"));
+    assert_eq!(findings, []);
+    let at_once = |effect: &Effect| match effect {
+        Effect::ReadMany { paths, .. } => paths.len(),
+        _ => 0,
+    };
+    assert!(
+        host.trace
+            .iter()
+            .map(|traced| at_once(&traced.effect))
+            .max()
+            <= Some(64)
+    );
+}

@@ -253,8 +253,8 @@ fn guidelines_and_the_past_are_there_when_asked_for() {
     // The store of the project for memories; transcripts are kept per working directory.
     let wanted = [
         place("Never save names."),
-        place("/home/ada/.claude/projects/-work-shop/memory/ --include"),
-        place("/home/ada/.claude/projects/-work-shop-src --include"),
+        place("/home/ada/.claude/projects/-work-shop/memory/' --include"),
+        place("/home/ada/.claude/projects/-work-shop-src' --include"),
         place("- [a](a.md) first"),
     ];
     assert!(
@@ -373,4 +373,21 @@ fn two_prompts_at_once_are_the_same() {
     let fast = ask(&mut host, &store, &PromptOptions::default());
     assert!(fast.contains("(b.md)"));
     assert_eq!(finish(&mut host, slow), fast, "the first to be done stays");
+}
+
+#[test]
+fn a_compaction_while_the_store_is_being_found_is_not_lost() {
+    const SETTINGS: &str = "/home/ada/.claude/settings.json";
+    let (mut host, store) = project(Features::default());
+    host.tree.file(SETTINGS, "{}");
+    let mut running = host.start(store.prompt(PromptOptions::default()));
+    while !host.reads.contains_key(SETTINGS) {
+        assert!(matches!(host.step(&mut running), Progress::Working));
+    }
+    host.tree
+        .file(SETTINGS, "{\"autoMemoryDirectory\": \"/srv/b\"}");
+    store.compacted();
+    assert!(finish(&mut host, running).contains("-work-shop/memory/"));
+    let next = ask(&mut host, &store, &PromptOptions::default());
+    assert!(next.contains("`/srv/b/`"), "{next}");
 }

@@ -764,3 +764,33 @@ fn without_a_working_directory_an_override_still_counts() {
         ErrorCode::InvalidArgument
     );
 }
+
+#[test]
+fn a_home_that_is_a_project_refuses_nothing_of_its_owner() {
+    let mut tree = tree(&[(USER, "{\"autoMemoryDirectory\": \"/srv/u\"}")]);
+    tree.put("/home/ada/.git", Body::Folder);
+    let at_home = OpenOptions {
+        cwd: Some("/home/ada".to_owned()),
+        ..options()
+    };
+    let opened = open_with(&tree, at_home).0.unwrap();
+    assert_eq!(
+        (opened.directory.as_str(), opened.chosen_by),
+        ("/srv/u/", Source::SettingsUser)
+    );
+    assert_eq!((opened.refused, opened.report), (vec![], vec![]));
+}
+
+#[test]
+fn a_relative_config_home_cannot_make_a_project_the_user() {
+    let mut tree = tree(&[]);
+    tree.file(
+        "/work/app/.cfg/settings.json",
+        "{\"autoMemoryDirectory\": \"/srv/evil\"}",
+    );
+    let (result, host) = open_with(&tree, env(&[("CLAUDE_CONFIG_DIR", ".cfg")]));
+    assert_eq!(result.unwrap_err(), ErrorCode::PathRelative);
+    let reads =
+        |effect: &Effect| matches!(effect, Effect::Read { path, .. } if path.contains(".cfg"));
+    assert!(!host.trace.iter().any(|traced| reads(&traced.effect)));
+}
