@@ -188,7 +188,8 @@ export function teamDelta(local: Record<string, string>, server: Record<string, 
 /**
  * Splits entries into batches of at most `maxBytes` UTF-8 bytes of compact JSON each, the envelope
  * counted (unless it is given, the limit of one upload, facts 11.3 and 11.4). An entry that alone is
- * larger stands alone.
+ * larger stands alone. Batches follow the byte order of keys; within an object JavaScript itself puts
+ * keys that are whole numbers first.
  */
 export function batchEntries(
   entries: Record<string, string>,
