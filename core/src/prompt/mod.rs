@@ -102,7 +102,7 @@ mod tests {
         Index::Text(index.to_owned())
     }
 
-    const DIRECTORY: &str = "/home/ada/.claude/projects/-work-shop/memory/";
+    const DIRECTORY: &str = "/home/ada/.claude/projects/-code-shop/memory/";
 
     #[test]
     fn says_everything_that_the_sources_name_in_their_order() {
@@ -210,7 +210,7 @@ mod tests {
     fn guidelines_and_past_context_come_before_the_index() {
         let past = Past {
             directory: DIRECTORY,
-            transcripts: Some("/home/ada/.claude/projects/-work-shop"),
+            transcripts: Some("/home/ada/.claude/projects/-code-shop"),
         };
         let index = text("- [Role](user_role.md) — data scientist");
         let prompt = super::single(
@@ -224,7 +224,7 @@ mod tests {
             "Be brief.",
             "No names.",
             "## Searching the past",
-            "/-work-shop' --include",
+            "/-code-shop' --include",
             "*.jsonl",
             "## MEMORY.md",
         ]

@@ -1,4 +1,4 @@
-//! A store full of what memory folders get into (issue 2, "Bad input"): the scan finishes, lists
+//! A store full of what memory folders get into (the list of bad input): the scan finishes, lists
 //! every memory that can be one, and the report names each of the others.
 
 mod common;
@@ -167,7 +167,7 @@ fn tree() -> Tree {
     tree
 }
 
-/// Written from the issue, the design and facts 4.
+/// Written from the design and facts 4.
 fn expected() -> Vec<Expected> {
     let good = |path| {
         listed(
@@ -279,7 +279,7 @@ fn host() -> SimHost {
 }
 
 #[test]
-fn every_bad_input_gets_what_the_issue_says_and_costs_no_other_memory() {
+fn every_bad_input_gets_what_is_due_and_costs_no_other_memory() {
     let mut host = host();
     let Scan { memories, report } = host.run(store("/mem").scan()).unwrap();
 

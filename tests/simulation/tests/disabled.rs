@@ -8,14 +8,14 @@ use memdir_core::report::ReportCode as Code;
 use memdir_core::store::{OpenOptions, PromptOptions, Store};
 use memdir_simulation::{Body, SimHost, Tree};
 
-const STORE: &str = "/home/ada/.claude/projects/-work-app/memory";
+const STORE: &str = "/home/ada/.claude/projects/-code-app/memory";
 const OFF: &str = "{\"autoMemoryEnabled\": false}";
 const GOOD: &str = "---\nname: good\ndescription: d\ntype: user\n---\nBody\n";
 
 fn options(pairs: &[(&str, &str)]) -> OpenOptions {
     let pairs = pairs.iter();
     OpenOptions {
-        cwd: Some("/work/app".to_owned()),
+        cwd: Some("/code/app".to_owned()),
         home: Some("/home/ada".to_owned()),
         env: pairs
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
@@ -26,7 +26,7 @@ fn options(pairs: &[(&str, &str)]) -> OpenOptions {
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let mut tree = Tree::new();
-    tree.put("/work/app/.git", Body::Folder);
+    tree.put("/code/app/.git", Body::Folder);
     tree.put("/home/ada", Body::Folder);
     for (path, text) in files {
         tree.file(path, text);
@@ -95,7 +95,7 @@ fn off() -> Vec<Off> {
         ),
         (
             options(&[]),
-            &[("/work/app/.claude/settings.json", OFF)],
+            &[("/code/app/.claude/settings.json", OFF)],
             Because::SettingsProject,
         ),
     ]

@@ -214,27 +214,27 @@ fn open() -> Flow<Opened> {
 
 fn open_store() -> Store {
     Store::new(OpenOptions {
-        cwd: Some("/work/wt/src".to_owned()),
+        cwd: Some("/code/wt/src".to_owned()),
         home: Some("/home/ada".to_owned()),
         ..OpenOptions::default()
     })
 }
 
-const MAIN_KEY: &str = "-work-main";
+const MAIN_KEY: &str = "-code-main";
 const OTHER: &str = "/work:main";
 
 /// A worktree with settings in every place; the slug of its project is taken by another one.
 fn tree_with_worktree() -> Tree {
     let mut tree = Tree::new();
-    tree.put("/work/wt/src", Body::Folder);
-    tree.file("/work/wt/.git", "gitdir: /work/main/.git/worktrees/wt\n");
-    tree.file("/work/main/.git/worktrees/wt/commondir", "../..\n");
-    tree.file("/work/main/.git/worktrees/wt/gitdir", "/work/wt/.git\n");
+    tree.put("/code/wt/src", Body::Folder);
+    tree.file("/code/wt/.git", "gitdir: /code/main/.git/worktrees/wt\n");
+    tree.file("/code/main/.git/worktrees/wt/commondir", "../..\n");
+    tree.file("/code/main/.git/worktrees/wt/gitdir", "/code/wt/.git\n");
     for path in [
         "/etc/claude-code/managed-settings.json",
         "/home/ada/.claude/settings.json",
-        "/work/wt/.claude/settings.json",
-        "/work/wt/.claude/settings.local.json",
+        "/code/wt/.claude/settings.json",
+        "/code/wt/.claude/settings.local.json",
     ] {
         tree.file(path, "{}");
     }
@@ -502,7 +502,7 @@ fn open_survives_each_failure_and_never_goes_astray() {
             // Without its git files the worktree stands for itself, or the start does.
             let root = opened.project_root.as_deref().unwrap_or_default();
             assert!(
-                ["/work/main", "/work/wt", "/work/wt/src"].contains(&root),
+                ["/code/main", "/code/wt", "/code/wt/src"].contains(&root),
                 "{effect:?} {code:?}: {root}"
             );
             assert!(opened.directory.starts_with("/home/ada/"), "{opened:?}");
@@ -516,7 +516,7 @@ fn open_survives_each_failure_and_never_goes_astray() {
 #[test]
 fn the_plain_open_is_what_it_should_be() {
     let Plain { result, trace, .. } = plain(0, &tree_with_worktree(), open);
-    assert_eq!(result.project_root.as_deref(), Some("/work/main"));
+    assert_eq!(result.project_root.as_deref(), Some("/code/main"));
     let key = result.project_key.unwrap_or_default();
     assert!(
         key.starts_with(MAIN_KEY) && key != MAIN_KEY,

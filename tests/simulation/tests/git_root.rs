@@ -26,21 +26,21 @@ fn root(tree: &Tree, cwd: &str) -> String {
     open(tree, cwd).0.project_root.unwrap()
 }
 
-/// A repository at `/work/main`.
+/// A repository at `/code/main`.
 fn repository() -> Tree {
     let mut tree = Tree::new();
-    tree.file("/work/main/.git/HEAD", "ref: refs/heads/main\n");
-    tree.put("/work/main/src/deep", Body::Folder);
+    tree.file("/code/main/.git/HEAD", "ref: refs/heads/main\n");
+    tree.put("/code/main/src/deep", Body::Folder);
     tree
 }
 
-/// The same with a worktree at `/work/wt`, as git makes it.
+/// The same with a worktree at `/code/wt`, as git makes it.
 fn with_worktree() -> Tree {
     let mut tree = repository();
-    tree.put("/work/wt/src", Body::Folder);
-    tree.file("/work/wt/.git", "gitdir: /work/main/.git/worktrees/wt\n");
-    tree.file("/work/main/.git/worktrees/wt/commondir", "../..\n");
-    tree.file("/work/main/.git/worktrees/wt/gitdir", "/work/wt/.git\n");
+    tree.put("/code/wt/src", Body::Folder);
+    tree.file("/code/wt/.git", "gitdir: /code/main/.git/worktrees/wt\n");
+    tree.file("/code/main/.git/worktrees/wt/commondir", "../..\n");
+    tree.file("/code/main/.git/worktrees/wt/gitdir", "/code/wt/.git\n");
     tree
 }
 
@@ -48,31 +48,31 @@ fn with_worktree() -> Tree {
 fn a_repository_is_found_from_every_folder_below_it() {
     let tree = repository();
     for cwd in [
-        "/work/main",
-        "/work/main/",
-        "/work/main/src",
-        "/work/main/src/deep",
-        "/work/main/src/../src/./deep//",
-        "/work/main/src/gone",
-        "/work/main/.git",
+        "/code/main",
+        "/code/main/",
+        "/code/main/src",
+        "/code/main/src/deep",
+        "/code/main/src/../src/./deep//",
+        "/code/main/src/gone",
+        "/code/main/.git",
     ] {
-        assert_eq!(root(&tree, cwd), "/work/main", "{cwd}");
+        assert_eq!(root(&tree, cwd), "/code/main", "{cwd}");
     }
-    let (opened, _) = open(&tree, "/work/main/src");
+    let (opened, _) = open(&tree, "/code/main/src");
     assert_eq!(
         opened.directory,
-        "/home/ada/.claude/projects/-work-main/memory/"
+        "/home/ada/.claude/projects/-code-main/memory/"
     );
-    assert_eq!(opened.project_key.as_deref(), Some("-work-main"));
+    assert_eq!(opened.project_key.as_deref(), Some("-code-main"));
 }
 
 #[test]
 fn without_a_repository_the_start_is_the_root() {
     let tree = repository();
     for (cwd, wanted) in [
-        ("/work", "/work"),
-        ("/work/plain/", "/work/plain"),
-        ("/work/plain/../other", "/work/other"),
+        ("/code", "/code"),
+        ("/code/plain/", "/code/plain"),
+        ("/code/plain/../other", "/code/other"),
         ("/", "/"),
     ] {
         assert_eq!(root(&tree, cwd), wanted, "{cwd}");
@@ -82,10 +82,10 @@ fn without_a_repository_the_start_is_the_root() {
 #[test]
 fn the_nearest_repository_counts() {
     let mut tree = repository();
-    tree.put("/work/main/vendored/.git", Body::Folder);
+    tree.put("/code/main/vendored/.git", Body::Folder);
     assert_eq!(
-        root(&tree, "/work/main/vendored/src"),
-        "/work/main/vendored"
+        root(&tree, "/code/main/vendored/src"),
+        "/code/main/vendored"
     );
 }
 
@@ -103,8 +103,8 @@ fn the_root_of_the_file_system_may_be_a_repository() {
 #[test]
 fn a_worktree_shares_the_store_of_its_repository() {
     let tree = with_worktree();
-    for cwd in ["/work/wt", "/work/wt/src", "/work/wt/src/gone"] {
-        assert_eq!(root(&tree, cwd), "/work/main", "{cwd}");
+    for cwd in ["/code/wt", "/code/wt/src", "/code/wt/src/gone"] {
+        assert_eq!(root(&tree, cwd), "/code/main", "{cwd}");
     }
 
     // As git 2.48 writes it with `worktree.useRelativePaths`, and with line ends of Windows.
@@ -115,37 +115,37 @@ fn a_worktree_shares_the_store_of_its_repository() {
             "../../../../wt/.git\n",
         ),
         (
-            "gitdir: /work/main/.git/worktrees/wt\r\n",
+            "gitdir: /code/main/.git/worktrees/wt\r\n",
             "../..\r\n",
-            "/work/wt/.git\r\n",
+            "/code/wt/.git\r\n",
         ),
         (
-            "gitdir:/work/main/.git/worktrees/wt/",
-            "/work/main/.git",
-            "/work/wt/.git",
+            "gitdir:/code/main/.git/worktrees/wt/",
+            "/code/main/.git",
+            "/code/wt/.git",
         ),
     ] {
         let mut tree = with_worktree();
-        tree.file("/work/wt/.git", pointer);
-        tree.file("/work/main/.git/worktrees/wt/commondir", common);
-        tree.file("/work/main/.git/worktrees/wt/gitdir", back);
-        assert_eq!(root(&tree, "/work/wt"), "/work/main", "{pointer:?}");
+        tree.file("/code/wt/.git", pointer);
+        tree.file("/code/main/.git/worktrees/wt/commondir", common);
+        tree.file("/code/main/.git/worktrees/wt/gitdir", back);
+        assert_eq!(root(&tree, "/code/wt"), "/code/main", "{pointer:?}");
     }
 
     // Within the repository itself, and reached through a link.
     let mut tree = with_worktree();
     tree.file(
-        "/work/main/.claude/worktrees/in/.git",
-        "gitdir: /work/main/.git/worktrees/in\n",
+        "/code/main/.claude/worktrees/in/.git",
+        "gitdir: /code/main/.git/worktrees/in\n",
     );
-    tree.file("/work/main/.git/worktrees/in/commondir", "../..\n");
+    tree.file("/code/main/.git/worktrees/in/commondir", "../..\n");
     tree.file(
-        "/work/main/.git/worktrees/in/gitdir",
-        "/work/main/.claude/worktrees/in/.git\n",
+        "/code/main/.git/worktrees/in/gitdir",
+        "/code/main/.claude/worktrees/in/.git\n",
     );
-    tree.link("/work/link", "wt");
-    assert_eq!(root(&tree, "/work/main/.claude/worktrees/in"), "/work/main");
-    assert_eq!(root(&tree, "/work/link/src"), "/work/main");
+    tree.link("/code/link", "wt");
+    assert_eq!(root(&tree, "/code/main/.claude/worktrees/in"), "/code/main");
+    assert_eq!(root(&tree, "/code/link/src"), "/code/main");
 }
 
 #[test]
@@ -160,14 +160,14 @@ fn a_bare_repository_stands_for_its_worktrees() {
 #[test]
 fn a_submodule_has_a_store_of_its_own() {
     let mut tree = repository();
-    tree.file("/work/main/.git/modules/sub/HEAD", "x");
+    tree.file("/code/main/.git/modules/sub/HEAD", "x");
     for pointer in [
         "gitdir: ../.git/modules/sub\n",
-        "gitdir: /work/main/.git/modules/sub\n",
+        "gitdir: /code/main/.git/modules/sub\n",
     ] {
-        tree.file("/work/main/sub/.git", pointer);
-        assert_eq!(root(&tree, "/work/main/sub"), "/work/main/sub");
-        assert_eq!(root(&tree, "/work/main/sub/src"), "/work/main/sub");
+        tree.file("/code/main/sub/.git", pointer);
+        assert_eq!(root(&tree, "/code/main/sub"), "/code/main/sub");
+        assert_eq!(root(&tree, "/code/main/sub/src"), "/code/main/sub");
     }
 }
 
@@ -175,12 +175,12 @@ fn a_submodule_has_a_store_of_its_own() {
 fn a_forged_or_broken_pointer_leads_nowhere_else() {
     let pointer = |text: &str| {
         let mut tree = with_worktree();
-        tree.file("/work/wt/.git", text);
+        tree.file("/code/wt/.git", text);
         tree
     };
     let admin = |name: &str, text: &str| {
         let mut tree = with_worktree();
-        tree.file(format!("/work/main/.git/worktrees/wt/{name}"), text);
+        tree.file(format!("/code/main/.git/worktrees/wt/{name}"), text);
         tree
     };
     let without = |path: &str| {
@@ -189,45 +189,45 @@ fn a_forged_or_broken_pointer_leads_nowhere_else() {
         tree
     };
     let mut elsewhere = with_worktree();
-    elsewhere.put("/work/other/.git", Body::Folder);
-    elsewhere.file("/work/wt/.git", "gitdir: /work/other/.git\n");
+    elsewhere.put("/code/other/.git", Body::Folder);
+    elsewhere.file("/code/wt/.git", "gitdir: /code/other/.git\n");
     // Guard one: the folder that it names must lie in the `worktrees` of the common folder.
     let mut outside = with_worktree();
-    outside.file("/work/wt/.git", "gitdir: /evil/worktrees/wt\n");
-    outside.file("/evil/worktrees/wt/commondir", "/work/main/.git\n");
-    outside.file("/evil/worktrees/wt/gitdir", "/work/wt/.git\n");
+    outside.file("/code/wt/.git", "gitdir: /evil/worktrees/wt\n");
+    outside.file("/evil/worktrees/wt/commondir", "/code/main/.git\n");
+    outside.file("/evil/worktrees/wt/gitdir", "/code/wt/.git\n");
     let mut deeper = with_worktree();
-    deeper.file("/work/wt/.git", "gitdir: /work/main/.git/worktrees/wt/x\n");
-    deeper.file("/work/main/.git/worktrees/wt/x/commondir", "../../..\n");
-    deeper.file("/work/main/.git/worktrees/wt/x/gitdir", "/work/wt/.git\n");
+    deeper.file("/code/wt/.git", "gitdir: /code/main/.git/worktrees/wt/x\n");
+    deeper.file("/code/main/.git/worktrees/wt/x/commondir", "../../..\n");
+    deeper.file("/code/main/.git/worktrees/wt/x/gitdir", "/code/wt/.git\n");
     // Guard two: that folder must name this very worktree.
-    let mut other = admin("gitdir", "/work/elsewhere/.git\n");
+    let mut other = admin("gitdir", "/code/elsewhere/.git\n");
     other.file(
-        "/work/elsewhere/.git",
-        "gitdir: /work/main/.git/worktrees/wt\n",
+        "/code/elsewhere/.git",
+        "gitdir: /code/main/.git/worktrees/wt\n",
     );
     let mut through_link = with_worktree();
-    through_link.file("/work/moved/.git", "gitdir: /work/main/.git/worktrees/wt\n");
-    through_link.link("/work/wt/.git", "/work/moved/.git");
+    through_link.file("/code/moved/.git", "gitdir: /code/main/.git/worktrees/wt\n");
+    through_link.link("/code/wt/.git", "/code/moved/.git");
     let mut closed = with_worktree();
-    closed.node("/work/wt/.git").unwrap().mode(0);
+    closed.node("/code/wt/.git").unwrap().mode(0);
     let mut closed_admin = with_worktree();
     closed_admin
-        .node("/work/main/.git/worktrees")
+        .node("/code/main/.git/worktrees")
         .unwrap()
         .mode(0);
     let mut fifos = with_worktree();
-    fifos.put("/work/main/.git/worktrees/wt/commondir", Body::Other);
+    fifos.put("/code/main/.git/worktrees/wt/commondir", Body::Other);
     let mut linked = with_worktree();
-    linked.file("/work/common", "../..\n");
-    linked.link("/work/main/.git/worktrees/wt/commondir", "/work/common");
+    linked.file("/code/common", "../..\n");
+    linked.link("/code/main/.git/worktrees/wt/commondir", "/code/common");
     let mut huge = with_worktree();
     huge.put(
-        "/work/wt/.git",
+        "/code/wt/.git",
         Body::Sparse(b"gitdir: /".to_vec(), 50 * MEGABYTE),
     );
     let mut not_text = with_worktree();
-    not_text.file("/work/wt/.git", b"gitdir: /work/\xFF/.git/worktrees/wt\n");
+    not_text.file("/code/wt/.git", b"gitdir: /code/\xFF/.git/worktrees/wt\n");
 
     for (what, tree) in [
         ("another repository", elsewhere),
@@ -236,7 +236,7 @@ fn a_forged_or_broken_pointer_leads_nowhere_else() {
         ("commondir outside", admin("commondir", "/evil/.git\n")),
         (
             "commondir of another",
-            admin("commondir", "/work/other/.git\n"),
+            admin("commondir", "/code/other/.git\n"),
         ),
         ("commondir itself", admin("commondir", ".\n")),
         ("commondir with NUL", admin("commondir", "../..\0\n")),
@@ -245,22 +245,22 @@ fn a_forged_or_broken_pointer_leads_nowhere_else() {
         ("commondir a link", linked),
         (
             "no commondir",
-            without("/work/main/.git/worktrees/wt/commondir"),
+            without("/code/main/.git/worktrees/wt/commondir"),
         ),
         ("back-link to another worktree", other),
-        ("back-link to nothing", admin("gitdir", "/work/gone/.git\n")),
-        ("back-link to the folder", admin("gitdir", "/work/wt\n")),
+        ("back-link to nothing", admin("gitdir", "/code/gone/.git\n")),
+        ("back-link to the folder", admin("gitdir", "/code/wt\n")),
         ("back-link empty", admin("gitdir", "")),
         (
             "no back-link",
-            without("/work/main/.git/worktrees/wt/gitdir"),
+            without("/code/main/.git/worktrees/wt/gitdir"),
         ),
         ("a pointer that is a link", through_link),
         ("to itself", pointer("gitdir: .git\n")),
         ("to its own folder", pointer("gitdir: .\n")),
         (
             "to nothing",
-            pointer("gitdir: /work/gone/.git/worktrees/wt\n"),
+            pointer("gitdir: /code/gone/.git/worktrees/wt\n"),
         ),
         (
             "to nothing, relative",
@@ -270,22 +270,22 @@ fn a_forged_or_broken_pointer_leads_nowhere_else() {
         ("no target", pointer("gitdir:\n")),
         ("empty", pointer("")),
         ("blank", pointer(" \n\n")),
-        ("no key", pointer("/work/main/.git/worktrees/wt\n")),
+        ("no key", pointer("/code/main/.git/worktrees/wt\n")),
         (
             "another key",
-            pointer("GITDIR: /work/main/.git/worktrees/wt\n"),
+            pointer("GITDIR: /code/main/.git/worktrees/wt\n"),
         ),
-        ("NUL", pointer("gitdir: /work/main/.git/worktrees/wt\0\n")),
+        ("NUL", pointer("gitdir: /code/main/.git/worktrees/wt\0\n")),
         ("not UTF-8", not_text),
         ("huge", huge),
         ("not readable", closed),
         ("its folder not readable", closed_admin),
     ] {
-        for cwd in ["/work/wt", "/work/wt/src"] {
+        for cwd in ["/code/wt", "/code/wt/src"] {
             let (opened, host) = open(&tree, cwd);
-            assert_eq!(opened.project_root.as_deref(), Some("/work/wt"), "{what}");
+            assert_eq!(opened.project_root.as_deref(), Some("/code/wt"), "{what}");
             assert_eq!(
-                opened.directory, "/home/ada/.claude/projects/-work-wt/memory/",
+                opened.directory, "/home/ada/.claude/projects/-code-wt/memory/",
                 "{what}"
             );
             assert!(
@@ -300,14 +300,14 @@ fn a_forged_or_broken_pointer_leads_nowhere_else() {
 #[test]
 fn a_git_that_is_neither_file_nor_folder_is_passed_by() {
     let mut tree = repository();
-    tree.put("/work/main/fifo/.git", Body::Other);
-    tree.link("/work/main/dangling/.git", "nowhere");
-    tree.link("/work/main/loop/.git", ".git");
+    tree.put("/code/main/fifo/.git", Body::Other);
+    tree.link("/code/main/dangling/.git", "nowhere");
+    tree.link("/code/main/loop/.git", ".git");
     tree.put("/plain/.git", Body::Other);
     for (cwd, wanted) in [
-        ("/work/main/fifo/src", "/work/main"),
-        ("/work/main/dangling", "/work/main"),
-        ("/work/main/loop", "/work/main"),
+        ("/code/main/fifo/src", "/code/main"),
+        ("/code/main/dangling", "/code/main"),
+        ("/code/main/loop", "/code/main"),
         ("/plain/src", "/plain/src"),
     ] {
         let (opened, host) = open(&tree, cwd);
@@ -324,7 +324,7 @@ fn a_git_that_is_neither_file_nor_folder_is_passed_by() {
 fn a_git_that_is_a_link_to_a_folder_makes_a_repository() {
     // As git sees it, and as tools that keep the folder elsewhere make it.
     let mut tree = repository();
-    tree.link("/work/linked/.git", "/work/main/.git");
-    tree.put("/work/linked/src", Body::Folder);
-    assert_eq!(root(&tree, "/work/linked/src"), "/work/linked");
+    tree.link("/code/linked/.git", "/code/main/.git");
+    tree.put("/code/linked/src", Body::Folder);
+    assert_eq!(root(&tree, "/code/linked/src"), "/code/linked");
 }

@@ -1,5 +1,5 @@
-//! Lint over a whole store: what only the file system knows beside what the texts say (the
-//! issue's "Lint"), all of it looked at, nothing of it changed.
+//! Lint over a whole store: what only the file system knows beside what the texts say, all of it
+//! looked at, nothing of it changed.
 
 mod common;
 
@@ -265,17 +265,17 @@ fn a_store_in_order_has_no_findings_and_one_that_is_not_there_no_error() {
 #[test]
 fn what_opening_found_is_found_too() {
     let mut tree = Tree::new();
-    tree.put("/work/app/.git", Body::Folder);
+    tree.put("/code/app/.git", Body::Folder);
     tree.file("/home/ada/.claude/settings.json", "not JSON");
     tree.file(
-        "/work/app/.claude/settings.json",
+        "/code/app/.claude/settings.json",
         "{\"autoMemoryDirectory\": \"/x/y\", \"autoMemoryEnabled\": 1}",
     );
-    tree.put("/work/app/.claude/settings.local.json", Body::Folder);
-    let origin = "/home/ada/.claude/projects/-work-app/memory/.memdir/origin";
+    tree.put("/code/app/.claude/settings.local.json", Body::Folder);
+    let origin = "/home/ada/.claude/projects/-code-app/memory/.memdir/origin";
     tree.file(origin, "{\"path\": \"/work.app\"}");
     let store = Store::new(OpenOptions {
-        cwd: Some("/work/app".to_owned()),
+        cwd: Some("/code/app".to_owned()),
         home: Some("/home/ada".to_owned()),
         ..OpenOptions::default()
     });

@@ -200,10 +200,10 @@ fn an_index_that_is_a_link_inside_the_store_is_read() {
 /// A project whose default store has an index of one line.
 fn project(features: Features) -> (SimHost, Store) {
     let mut tree = Tree::new();
-    tree.put("/work/shop/.git", Body::Folder);
+    tree.put("/code/shop/.git", Body::Folder);
     tree.file(SHOP_INDEX, "- [a](a.md) first\n");
     let store = Store::new(OpenOptions {
-        cwd: Some("/work/shop/src".to_owned()),
+        cwd: Some("/code/shop/src".to_owned()),
         home: Some("/home/ada".to_owned()),
         features,
         ..OpenOptions::default()
@@ -211,7 +211,7 @@ fn project(features: Features) -> (SimHost, Store) {
     (SimHost::with_tree(0, tree), store)
 }
 
-const SHOP_INDEX: &str = "/home/ada/.claude/projects/-work-shop/memory/MEMORY.md";
+const SHOP_INDEX: &str = "/home/ada/.claude/projects/-code-shop/memory/MEMORY.md";
 
 fn ask(host: &mut SimHost, store: &Store, options: &PromptOptions) -> String {
     let prompt = host.run(store.prompt(options.clone()));
@@ -253,8 +253,8 @@ fn guidelines_and_the_past_are_there_when_asked_for() {
     // The store of the project for memories; transcripts are kept per working directory.
     let wanted = [
         place("Never save names."),
-        place("/home/ada/.claude/projects/-work-shop/memory/' --include"),
-        place("/home/ada/.claude/projects/-work-shop-src' --include"),
+        place("/home/ada/.claude/projects/-code-shop/memory/' --include"),
+        place("/home/ada/.claude/projects/-code-shop-src' --include"),
         place("- [a](a.md) first"),
     ];
     assert!(
@@ -387,7 +387,7 @@ fn a_compaction_while_the_store_is_being_found_is_not_lost() {
     host.tree
         .file(SETTINGS, "{\"autoMemoryDirectory\": \"/srv/b\"}");
     store.compacted();
-    assert!(finish(&mut host, running).contains("-work-shop/memory/"));
+    assert!(finish(&mut host, running).contains("-code-shop/memory/"));
     let next = ask(&mut host, &store, &PromptOptions::default());
     assert!(next.contains("`/srv/b/`"), "{next}");
 }

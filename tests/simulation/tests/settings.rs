@@ -1,5 +1,5 @@
 //! Which settings count, what is said of those that do not, and which folder comes of it (facts 1
-//! and 2, the design's "Trust", the "Bad input").
+//! and 2, the design's "Trust").
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use memdir_core::ErrorCode;
@@ -12,17 +12,17 @@ use memdir_simulation::{Body, Progress, SimHost, Tree};
 const POLICY: &str = "/etc/claude-code/managed-settings.json";
 const POLICY_MAC: &str = "/Library/Application Support/ClaudeCode/managed-settings.json";
 const USER: &str = "/home/ada/.claude/settings.json";
-const PROJECT: &str = "/work/app/.claude/settings.json";
-const LOCAL: &str = "/work/app/.claude/settings.local.json";
-const DEFAULT: &str = "/home/ada/.claude/projects/-work-app/memory/";
+const PROJECT: &str = "/code/app/.claude/settings.json";
+const LOCAL: &str = "/code/app/.claude/settings.local.json";
+const DEFAULT: &str = "/home/ada/.claude/projects/-code-app/memory/";
 
 const OFF: &str = "{\"autoMemoryEnabled\": false}";
 const ON: &str = "{\"autoMemoryEnabled\": true}";
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let mut tree = Tree::new();
-    tree.put("/work/app/.git", Body::Folder);
-    tree.put("/work/app/src", Body::Folder);
+    tree.put("/code/app/.git", Body::Folder);
+    tree.put("/code/app/src", Body::Folder);
     tree.put("/home/ada", Body::Folder);
     for (path, text) in files {
         tree.file(path, text);
@@ -32,7 +32,7 @@ fn tree(files: &[(&str, &str)]) -> Tree {
 
 fn options() -> OpenOptions {
     OpenOptions {
-        cwd: Some("/work/app/src".to_owned()),
+        cwd: Some("/code/app/src".to_owned()),
         home: Some("/home/ada".to_owned()),
         ..OpenOptions::default()
     }
@@ -154,7 +154,7 @@ fn trusted_settings_choose_the_directory_and_the_file_is_named() {
         assert_eq!(opened.chosen_by, source);
         assert_eq!(opened.chosen_file.as_deref(), Some(file));
         assert_eq!((opened.project_key, opened.report), (None, vec![]));
-        assert_eq!(opened.project_root.as_deref(), Some("/work/app"));
+        assert_eq!(opened.project_root.as_deref(), Some("/code/app"));
     }
     let flag = OpenOptions {
         settings: Some(chosen.to_owned()),
@@ -288,7 +288,7 @@ fn bad_files(path: &str) -> Vec<(&'static str, Tree, Option<Code>)> {
         ),
         (
             "a link to a folder",
-            link("/work"),
+            link("/code"),
             Some(Code::SettingsUnreadable),
         ),
         (
@@ -426,16 +426,16 @@ fn an_env_block_in_settings_is_not_the_environment() {
 
 #[test]
 fn settings_of_a_worktree_are_its_own() {
-    let mut tree = tree(&[(LOCAL, OFF), ("/work/wt/.claude/settings.local.json", ON)]);
-    tree.file("/work/wt/.git", "gitdir: /work/app/.git/worktrees/wt\n");
-    tree.file("/work/app/.git/worktrees/wt/commondir", "../..\n");
-    tree.file("/work/app/.git/worktrees/wt/gitdir", "/work/wt/.git\n");
+    let mut tree = tree(&[(LOCAL, OFF), ("/code/wt/.claude/settings.local.json", ON)]);
+    tree.file("/code/wt/.git", "gitdir: /code/app/.git/worktrees/wt\n");
+    tree.file("/code/app/.git/worktrees/wt/commondir", "../..\n");
+    tree.file("/code/app/.git/worktrees/wt/gitdir", "/code/wt/.git\n");
     let at = |cwd: &str| OpenOptions {
         cwd: Some(cwd.to_owned()),
         ..options()
     };
-    let worktree = open_with(&tree, at("/work/wt")).0.unwrap();
-    let main = open_with(&tree, at("/work/app")).0.unwrap();
+    let worktree = open_with(&tree, at("/code/wt")).0.unwrap();
+    let main = open_with(&tree, at("/code/app")).0.unwrap();
     assert_eq!(worktree.directory, main.directory);
     assert_eq!((worktree.enabled, main.enabled), (true, false));
 }
@@ -451,10 +451,10 @@ fn without_a_home_directory_only_the_default_place_is_missing() {
         assert_eq!(result.unwrap_err(), ErrorCode::NoHome, "{home:?}");
 
         for (name, directory) in [
-            ("CLAUDE_CONFIG_DIR", "/srv/c/projects/-work-app/memory/"),
+            ("CLAUDE_CONFIG_DIR", "/srv/c/projects/-code-app/memory/"),
             (
                 "CLAUDE_CODE_REMOTE_MEMORY_DIR",
-                "/srv/c/projects/-work-app/memory/",
+                "/srv/c/projects/-code-app/memory/",
             ),
             ("CLAUDE_COWORK_MEMORY_PATH_OVERRIDE", "/srv/c/"),
         ] {
@@ -503,7 +503,7 @@ fn without_a_working_directory_only_a_given_directory_opens() {
     }
     // A folder that was deleted still has a name, and the folders above it are still there.
     for (cwd, root) in [
-        ("/work/app/deleted", "/work/app"),
+        ("/code/app/deleted", "/code/app"),
         ("/gone/project", "/gone/project"),
     ] {
         let deleted = OpenOptions {
@@ -531,7 +531,7 @@ fn a_given_directory_belongs_to_no_project() {
     assert!(
         host.trace.iter().all(|traced| {
             let effect = format!("{:?}", traced.effect);
-            !effect.contains("/work/") && !effect.contains("/srv/notes")
+            !effect.contains("/code/") && !effect.contains("/srv/notes")
         }),
         "{:?}",
         host.trace
@@ -586,13 +586,13 @@ fn names_in_any_script_and_of_any_length_have_a_store() {
     assert!(opened.project_key.is_some_and(|key| key.len() < 220));
 }
 
-const ORIGIN: &str = "/home/ada/.claude/projects/-work-app/memory/.memdir/origin";
+const ORIGIN: &str = "/home/ada/.claude/projects/-code-app/memory/.memdir/origin";
 
 #[test]
 fn a_folder_of_another_project_is_left_to_it() {
-    let own = injective_key("/work/app");
-    assert!(own.starts_with("-work-app-"));
-    let opened = open(&[(ORIGIN, "{\"path\": \"/work.app\"}")]);
+    let own = injective_key("/code/app");
+    assert!(own.starts_with("-code-app-"));
+    let opened = open(&[(ORIGIN, "{\"path\": \"/code.app\"}")]);
     assert_eq!(opened.project_key.as_deref(), Some(own.as_str()));
     assert_eq!(
         opened.directory,
@@ -601,15 +601,15 @@ fn a_folder_of_another_project_is_left_to_it() {
     assert_eq!(codes(&opened), [Code::SlugCollision]);
     let message = &opened.report.first().unwrap().message;
     assert!(
-        message.contains("/work.app") && message.contains(&own),
+        message.contains("/code.app") && message.contains(&own),
         "{message}"
     );
-    assert_eq!(opened.project_root.as_deref(), Some("/work/app"));
+    assert_eq!(opened.project_root.as_deref(), Some("/code/app"));
 
     // The two projects of one slug do not meet.
-    let files = tree(&[(ORIGIN, "{\"path\": \"/work.app\"}")]);
+    let files = tree(&[(ORIGIN, "{\"path\": \"/code.app\"}")]);
     let other = OpenOptions {
-        cwd: Some("/work.app".to_owned()),
+        cwd: Some("/code.app".to_owned()),
         ..options()
     };
     let other = open_with(&files, other).0.unwrap();
@@ -621,22 +621,22 @@ fn a_folder_of_another_project_is_left_to_it() {
 fn a_folder_that_names_no_other_project_is_adopted() {
     let mut trees = vec![("none", tree(&[]))];
     for text in [
-        "{\"path\": \"/work/app\"}",
-        "{\"path\": \"/work/app\", \"since\": 1}",
+        "{\"path\": \"/code/app\"}",
+        "{\"path\": \"/code/app\", \"since\": 1}",
         "",
         "garbage",
         "[]",
         "{}",
         "{\"path\": null}",
         "{\"path\": 7}",
-        "{\"path\": [\"/work.app\"]}",
-        "\"/work.app\"",
-        "{\"path\": \"/work.app\"",
+        "{\"path\": [\"/code.app\"]}",
+        "\"/code.app\"",
+        "{\"path\": \"/code.app\"",
     ] {
         trees.push((text, tree(&[(ORIGIN, text)])));
     }
     let mut odd = tree(&[]);
-    odd.file(ORIGIN, b"{\"path\": \"/work.app\xFF\"}");
+    odd.file(ORIGIN, b"{\"path\": \"/code.app\xFF\"}");
     trees.push(("not UTF-8", odd));
     let mut odd = tree(&[]);
     odd.put(ORIGIN, Body::Folder);
@@ -644,7 +644,7 @@ fn a_folder_that_names_no_other_project_is_adopted() {
     let mut odd = tree(&[]);
     odd.put(ORIGIN, Body::Other);
     trees.push(("a FIFO", odd));
-    let mut odd = tree(&[("/elsewhere", "{\"path\": \"/work.app\"}")]);
+    let mut odd = tree(&[("/elsewhere", "{\"path\": \"/code.app\"}")]);
     odd.link(ORIGIN, "/elsewhere");
     trees.push(("a link", odd));
     let mut odd = tree(&[]);
@@ -661,7 +661,7 @@ fn a_folder_that_names_no_other_project_is_adopted() {
 
 #[test]
 fn only_a_folder_with_a_slug_can_collide() {
-    let record = "{\"path\": \"/work.app\"}";
+    let record = "{\"path\": \"/code.app\"}";
     // Chosen by settings: whoever chose it wants it.
     let opened = open(&[
         (USER, "{\"autoMemoryDirectory\": \"~/notes\"}"),
@@ -785,7 +785,7 @@ fn a_home_that_is_a_project_refuses_nothing_of_its_owner() {
 fn a_relative_config_home_cannot_make_a_project_the_user() {
     let mut tree = tree(&[]);
     tree.file(
-        "/work/app/.cfg/settings.json",
+        "/code/app/.cfg/settings.json",
         "{\"autoMemoryDirectory\": \"/srv/evil\"}",
     );
     let (result, host) = open_with(&tree, env(&[("CLAUDE_CONFIG_DIR", ".cfg")]));
