@@ -89,6 +89,27 @@ def test_a_worktree_has_the_store_of_its_repository(
     assert alone.json["projectRoot"] == str(worktree)
 
 
+def test_submodules_and_bare_clones(
+    component: Component, memdir: Program, home: Path, project: Path, tmp_path: Path
+) -> None:
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    git(outer, "init", "--quiet")
+    local = ["-c", "protocol.file.allow=always"]
+    git(outer, *local, "submodule", "--quiet", "add", str(project), "in")
+    bare = tmp_path / "bare.git"
+    git(tmp_path, "clone", "--quiet", "--bare", str(project), str(bare))
+    tree = tmp_path / "tree"
+    git(bare, "worktree", "add", "--quiet", "-b", "other", str(tree))
+    for cwd, root in ((outer / "in" / "src", outer / "in"), (outer, outer), (tree, bare)):
+        opened = found(component, cwd=cwd, home=home)
+        assert opened["directory"] == default_of(home, root)
+        arguments = ["path", "--json", "--cwd", str(cwd)]
+        env = {"HOME": str(home)}
+        printed = memdir.run(*arguments, folders=[home, outer, bare, tree], env=env)
+        assert printed.json == opened
+
+
 def test_settings_are_read_and_those_of_the_repository_are_not_trusted(
     component: Component, memdir: Program, home: Path, project: Path
 ) -> None:
