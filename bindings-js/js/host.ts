@@ -15,7 +15,7 @@ import { answer, isLarge, type Answerable } from "./pack.js";
 import { openEditor, run } from "./run.js";
 import * as system from "./system.js";
 import { print, readStdin } from "./terminal.js";
-import { inTurns, nextTurn } from "./turns.js";
+import { inTurns, nextTurn, SLICE_MS } from "./turns.js";
 import { emit, model, type UserFunctions } from "./user.js";
 import { write } from "./write.js";
 
@@ -50,9 +50,11 @@ export async function drive<T>(instance: Core, flow: Flow, user: UserFunctions, 
         return step.done;
       }
       const responses = await performAll(step.effects, user, stop.signal);
+      let end = performance.now() + SLICE_MS;
       for (const { id, outcome } of responses) {
-        if (isLarge(outcome)) {
+        if (isLarge(outcome) || performance.now() >= end) {
           await nextTurn();
+          end = performance.now() + SLICE_MS;
         }
         call(instance, () => answer(flow, id, outcome));
       }

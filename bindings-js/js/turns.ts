@@ -2,7 +2,7 @@
 // Node's thread pool, but never for longer than a slice at a time.
 
 /** How long one turn of the event loop may be held. */
-const SLICE_MS = 4;
+export const SLICE_MS = 4;
 
 /** File work that yields wherever it can be interrupted. */
 export type Task<T> = Generator<void, T>;
