@@ -3,7 +3,7 @@
 
 use super::Platform;
 use crate::error::Error;
-use crate::flow::{FileKind, Host};
+use crate::flow::{FailureCode, FileKind, Host};
 use crate::limits::{GIT_FILE_MAX_BYTES, GIT_MAX_PARENTS};
 
 /// What was found above a folder.
@@ -13,6 +13,8 @@ pub(crate) struct ProjectRoot {
     pub canonical: String,
     /// The nearest folder with a `.git`, where the project's settings are; the start without one.
     pub checkout: String,
+    /// What could not be looked at on the way up, so that another root may have been found.
+    pub doubts: Vec<String>,
 }
 
 /// Walks up from `start`, which is absolute. Whatever cannot be read counts as not there; nothing
@@ -24,6 +26,7 @@ pub(crate) async fn project_root(
 ) -> Result<ProjectRoot, Error> {
     let start = platform.normalise(start);
     let mut folder = start.clone();
+    let mut doubts = Vec::new();
     for _ in 0..GIT_MAX_PARENTS {
         // As git does, through a link: some tools keep the folder elsewhere.
         let stat = host.stat(&platform.join(&folder, ".git")).await;
@@ -33,6 +36,7 @@ pub(crate) async fn project_root(
                 return Ok(ProjectRoot {
                     canonical: folder.clone(),
                     checkout: folder,
+                    doubts,
                 });
             }
             Ok(FileKind::File) => {
@@ -41,9 +45,17 @@ pub(crate) async fn project_root(
                 return Ok(ProjectRoot {
                     canonical: main.unwrap_or_else(|| folder.clone()),
                     checkout: folder,
+                    doubts,
                 });
             }
-            _ => {}
+            Ok(FileKind::Link | FileKind::Other) => {}
+            Err(failure) => match failure.code {
+                FailureCode::NotFound | FailureCode::NotADirectory | FailureCode::Loop => {}
+                _ => doubts.push(format!(
+                    "whether {folder} is a repository cannot be told: {}; if it is, memories of another project are used",
+                    failure.message
+                )),
+            },
         }
         let Some(parent) = platform.parent(&folder) else {
             break;
@@ -53,6 +65,7 @@ pub(crate) async fn project_root(
     Ok(ProjectRoot {
         canonical: start.clone(),
         checkout: start,
+        doubts,
     })
 }
 

@@ -80,6 +80,9 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
         }
         _ => None,
     };
+    for doubt in root.iter().flat_map(|root| &root.doubts) {
+        report.push(ReportEntry::new("", ReportCode::Unreadable, doubt.clone()));
+    }
     let files = read_settings(options, host, platform, home, root.as_ref(), &mut report).await?;
     let enabled = memory_enabled(
         &options.env,

@@ -10,7 +10,7 @@ use common::store;
 use memdir_core::error::{Error, ErrorCode};
 use memdir_core::flow::{Effect, FailureCode, Flow};
 use memdir_core::memory::MemoryHeader;
-use memdir_core::report::ReportCode;
+use memdir_core::report::{ReportCode, ReportEntry};
 use memdir_core::store::{Lint, MemoryFile, OpenOptions, Opened, PromptOptions, Scan, Store};
 use memdir_simulation::{Body, FaultKind, SimHost, Traced, Tree};
 
@@ -498,6 +498,16 @@ fn open_survives_each_failure_and_never_goes_astray() {
                     assert_eq!(opened.directory, plain.result.directory);
                 }
                 return;
+            }
+            let is_git = matches!(effect, Effect::Stat { path } if path.ends_with("/.git"));
+            let is_there_no = [
+                FailureCode::NotFound,
+                FailureCode::NotADirectory,
+                FailureCode::Loop,
+            ];
+            if is_git && !is_there_no.contains(&code) {
+                let doubt = |entry: &ReportEntry| entry.code == ReportCode::Unreadable;
+                assert!(opened.report.iter().any(doubt), "{effect:?} {code:?}");
             }
             // Without its git files the worktree stands for itself, or the start does.
             let root = opened.project_root.as_deref().unwrap_or_default();
