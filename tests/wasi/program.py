@@ -41,6 +41,7 @@ class Program:
         stdin: bytes = b"",
         folders: list[Path] | None = None,
         env: dict[str, str] | None = None,
+        writable: bool = True,
     ) -> Ran:
         """`folders` are seen by the program under their own paths; `env` is all that it has."""
         linker = wasm.Linker(self.engine)
@@ -57,7 +58,7 @@ class Program:
             config.stdout_file = str(place / "stdout")
             config.stderr_file = str(place / "stderr")
             for path in folders or []:
-                config.preopen_dir(str(path), str(path))
+                config.preopen_dir(str(path), str(path), writable)
             store = Store(self.engine)
             store.set_wasi(config)
             if self.http:

@@ -51,6 +51,16 @@ def test_show_prints_the_file_as_it_is(program: Program, sample: Path) -> None:
     assert shown.stdout.encode() == (sample / "crlf.md").read_bytes()
 
 
+def test_prompt_of_a_folder_that_may_only_be_read(program: Program, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    store.mkdir()
+    ran = program.run("prompt", "--dir", str(store), folders=[store], writable=False)
+    assert (ran.code, ran.stderr) == (0, "")
+    missing = program.run("prompt", "--dir", str(store / "new"), folders=[store], writable=False)
+    assert missing.code == 0
+    assert "cannot be created" in missing.stderr
+
+
 def test_prompt_creates_the_folder(program: Program, tmp_path: Path) -> None:
     store = tmp_path / "not" / "yet"
     ran = program.run("prompt", "--dir", str(store), folders=[tmp_path])
