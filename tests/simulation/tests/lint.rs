@@ -330,7 +330,7 @@ fn memdirs_own_files_are_no_memories_under_any_name() {
 }
 
 #[test]
-fn a_large_store_is_never_in_memory_as_a_whole() {
+fn a_large_store_is_read_in_portions() {
     let mut tree = Tree::new();
     for number in 0..300 {
         tree.file(format!("/mem/m{number}.md"), memory(&format!("m{number}")));
