@@ -23,64 +23,28 @@ type Result<T> = std::result::Result<T, Thrown>;
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Flow {
-    running: Box<dyn Resume>,
+    running: flow::Flow<Box<dyn Value>>,
     /// To the effects of the last step, as far as they have come.
     answers: Vec<Response>,
 }
 
-/// A flow whose value becomes a JavaScript value. Those cannot be sent to another thread, so this
-/// is not done by [`flow::Flow::map`].
-trait Resume: std::fmt::Debug {
-    fn resume(&mut self, answers: Vec<Response>) -> Result<JsValue>;
-    fn cancel(&self);
+/// What a flow ends with. It becomes a JavaScript value only when it is there, because those cannot
+/// be sent to another thread, as flows can.
+trait Value: Send {
+    fn to_js(&self) -> Result<JsValue>;
 }
 
-/// A step as JavaScript sees it: `{ effects }` or `{ done }`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-enum StepValue<'a, T> {
-    Effects(&'a [flow::Request]),
-    Done(&'a T),
-}
-
-impl<T: Serialize + Send + 'static> Resume for flow::Flow<T> {
-    fn resume(&mut self, answers: Vec<Response>) -> Result<JsValue> {
-        match self.resume(answers)? {
-            Step::Effects(requests) => to_js(&StepValue::<T>::Effects(&requests)),
-            Step::Done(value) => to_js(&StepValue::Done(&value)),
-        }
-    }
-
-    fn cancel(&self) {
-        self.cancel();
-    }
-}
-
-/// A flow whose value crosses in a compact form.
-#[derive(Debug)]
-struct Scanning(flow::Flow<store::Scan>);
-
-impl Resume for Scanning {
-    fn resume(&mut self, answers: Vec<Response>) -> Result<JsValue> {
-        match self.0.resume(answers)? {
-            Step::Effects(requests) => to_js(&StepValue::<()>::Effects(&requests)),
-            Step::Done(scan) => to_js(&StepValue::Done(&packed::scan(scan))),
-        }
-    }
-
-    fn cancel(&self) {
-        self.0.cancel();
+impl<T: Serialize + Send> Value for T {
+    fn to_js(&self) -> Result<JsValue> {
+        to_js(self)
     }
 }
 
 impl Flow {
+    /// A flow of any value; one type of value from here on keeps the module small.
     fn new<T: Serialize + Send + 'static>(flow: flow::Flow<T>) -> Self {
-        Self::running(flow)
-    }
-
-    fn running(flow: impl Resume + 'static) -> Self {
         Self {
-            running: Box::new(flow),
+            running: flow.map(|value| Box::new(value) as Box<dyn Value>),
             answers: Vec::new(),
         }
     }
@@ -143,12 +107,17 @@ impl Flow {
         Ok(())
     }
 
-    /// Runs the flow with these answers up to its next effects or its end.
+    /// Runs the flow with these answers up to its next effects or its end: `{ effects }` or
+    /// `{ done }`.
     ///
     /// # Errors
     /// The flow's own, or `protocol`.
     pub fn resume(&mut self) -> Result<JsValue> {
-        self.running.resume(std::mem::take(&mut self.answers))
+        let (name, value) = match self.running.resume(std::mem::take(&mut self.answers))? {
+            Step::Effects(requests) => ("effects", to_js(&requests)?),
+            Step::Done(value) => ("done", value.to_js()?),
+        };
+        Ok(values::object(name, value))
     }
 
     /// Asks the flow to stop; it is still to be resumed to its end.
@@ -180,7 +149,7 @@ impl Store {
 
     /// [`store::Store::scan`], in the form of [`packed::scan`].
     pub fn scan(&self) -> Flow {
-        Flow::running(Scanning(self.0.scan()))
+        Flow::new(self.0.scan().map(packed::scan))
     }
 
     /// [`store::Store::manifest`].
