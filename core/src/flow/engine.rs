@@ -1,6 +1,5 @@
 //! Polls a flow by hand and turns its pending calls into steps.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -26,11 +25,16 @@ pub enum Step<T> {
 pub(super) struct Shared {
     next_id: u32,
     queued: Vec<Request>,
-    /// Handed out and not yet answered.
-    outstanding: BTreeMap<u32, OutcomeKind>,
-    /// Answered and not yet fetched by the future that asked.
-    answers: BTreeMap<u32, Outcome>,
+    /// Handed out, by number, until the future that asked has fetched the answer.
+    asked: Vec<Asked>,
     pub(super) cancelled: bool,
+}
+
+#[derive(Debug)]
+struct Asked {
+    id: u32,
+    wants: OutcomeKind,
+    answer: Option<Outcome>,
 }
 
 impl Shared {
@@ -43,35 +47,46 @@ impl Shared {
     }
 
     pub(super) fn take_answer(&mut self, id: u32) -> Option<Outcome> {
-        self.answers.remove(&id)
+        self.asked(id)?.answer.take()
+    }
+
+    fn asked(&mut self, id: u32) -> Option<&mut Asked> {
+        let place = self.asked.binary_search_by_key(&id, |asked| asked.id);
+        self.asked.get_mut(place.ok()?)
     }
 
     /// Takes the answers in; says what is wrong with them if they do not fit the step.
     fn accept(&mut self, responses: Vec<Response>) -> Result<(), String> {
         for Response { id, outcome } in responses {
-            let Some(expected) = self.outstanding.remove(&id) else {
+            let Some(asked) = self.asked(id).filter(|asked| asked.answer.is_none()) else {
                 return Err(format!("no effect {id} is waiting for an answer"));
             };
-            if outcome.kind().is_some_and(|kind| kind != expected) {
+            let wants = asked.wants;
+            if outcome.kind().is_some_and(|kind| kind != wants) {
                 return Err(format!(
-                    "effect {id} wants the outcome {expected:?}, not {:?}",
+                    "effect {id} wants the outcome {wants:?}, not {:?}",
                     outcome.kind()
                 ));
             }
-            self.answers.insert(id, outcome);
+            asked.answer = Some(outcome);
         }
-        match self.outstanding.keys().next() {
+        match self.asked.iter().find(|asked| asked.answer.is_none()) {
             None => Ok(()),
-            Some(id) => Err(format!(
+            Some(Asked { id, .. }) => Err(format!(
                 "effect {id} was not answered before the next resume"
             )),
         }
     }
 
     fn take_queued(&mut self) -> Vec<Request> {
+        self.asked.retain(|asked| asked.answer.is_some());
         for request in &self.queued {
-            if let Some(kind) = request.effect.answered_by() {
-                self.outstanding.insert(request.id, kind);
+            if let Some(wants) = request.effect.answered_by() {
+                self.asked.push(Asked {
+                    id: request.id,
+                    wants,
+                    answer: None,
+                });
             }
         }
         std::mem::take(&mut self.queued)
