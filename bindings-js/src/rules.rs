@@ -94,17 +94,18 @@ pub fn choose_directory(
     settings: JsValue,
     project_root: String,
 ) -> Result<JsValue> {
-    let mut settings: BTreeMap<String, String> = from_js("settings", settings)?;
+    let settings: BTreeMap<String, String> = from_js("settings", settings)?;
+    let named = |source: &str| settings.get(source).cloned();
     let question = DirectoryQuestion {
         platform: from_js("platform", platform)?,
         home,
         env: from_js("env", env)?,
         settings: PerSource {
-            policy: settings.remove("policy"),
-            flag: settings.remove("flag"),
-            local: settings.remove("local"),
-            project: settings.remove("project"),
-            user: settings.remove("user"),
+            policy: named("policy"),
+            flag: named("flag"),
+            local: named("local"),
+            project: named("project"),
+            user: named("user"),
         },
         project_root,
     };

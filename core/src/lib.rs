@@ -11,6 +11,7 @@ pub mod flow;
 pub mod limits;
 pub mod lint;
 pub mod memory;
+mod order;
 pub mod paths;
 pub mod prompt;
 pub mod report;

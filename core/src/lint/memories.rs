@@ -29,7 +29,7 @@ pub(super) fn check_indexed(
 
 /// Memories with the name of another; the first by path keeps it.
 pub(super) fn check_names(names: &[(String, Option<String>)], findings: &mut Vec<Finding>) {
-    let mut first: BTreeMap<String, &str> = BTreeMap::new();
+    let mut first: BTreeMap<String, String> = BTreeMap::new();
     for (path, name) in names {
         let Some(name) = name else { continue };
         let name = name.to_ascii_lowercase();
@@ -40,7 +40,7 @@ pub(super) fn check_names(names: &[(String, Option<String>)], findings: &mut Vec
             );
             findings.push(Finding::new(path, None, ReportCode::DuplicateName, what));
         } else {
-            first.insert(name, path);
+            first.insert(name, path.clone());
         }
     }
 }

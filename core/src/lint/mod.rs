@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::order;
 use crate::report::ReportCode;
 
 /// One thing that is wrong.
@@ -100,7 +101,7 @@ impl Linter {
             mut findings,
             mut names,
         } = self;
-        names.sort();
+        order::sort(&mut names, Ord::cmp);
         let mut paths = BTreeSet::new();
         paths.extend(names.iter().map(|(path, _)| path.clone()));
         let mut linked = BTreeSet::new();
@@ -121,8 +122,8 @@ impl Linter {
     }
 }
 
-pub(crate) fn sort(findings: &mut [Finding]) {
-    findings.sort_by(|a, b| {
+pub(crate) fn sort(findings: &mut Vec<Finding>) {
+    order::sort(findings, |a, b| {
         (&a.path, a.line)
             .cmp(&(&b.path, b.line))
             .then_with(|| a.code.name().cmp(&b.code.name()))

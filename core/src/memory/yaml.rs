@@ -1,7 +1,7 @@
 //! Reads the keys that memdir knows out of a YAML block. The one place that knows the YAML crate.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
@@ -85,7 +85,7 @@ struct Reader<'a> {
     documents: usize,
     aliases: usize,
     /// Scalars with an anchor, for the aliases that name them.
-    anchors: BTreeMap<usize, Value<'a>>,
+    anchors: Vec<(usize, Value<'a>)>,
     /// The collections that are open, outermost first.
     open: Vec<Open>,
 }
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
                     _ => Value::Quoted(text),
                 };
                 if anchor > 0 {
-                    self.anchors.insert(anchor, value.clone());
+                    self.anchors.push((anchor, value.clone()));
                 }
                 self.node(value)?;
             }
@@ -150,9 +150,9 @@ impl<'a> Reader<'a> {
                 }
                 let value = self
                     .anchors
-                    .get(&anchor)
-                    .cloned()
-                    .unwrap_or(Value::Collection);
+                    .iter()
+                    .find(|(known, _)| *known == anchor)
+                    .map_or(Value::Collection, |(_, value)| value.clone());
                 self.node(value)?;
             }
             Event::SequenceStart(..) => self.open.push(Open::List),

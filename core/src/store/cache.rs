@@ -1,11 +1,11 @@
 //! Decides which headers of the last scan still hold (the design's "Warm reads").
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::flow::Stat;
 use crate::limits::WARM_MIN_AGE_MS;
 use crate::memory::MemoryHeader;
+use crate::order;
 use crate::report::ReportEntry;
 
 /// What reading one file gave: a header, or none; and what was said about it.
@@ -18,9 +18,9 @@ pub(super) struct Known {
     pub report: Vec<ReportEntry>,
 }
 
-/// The results of a scan by path. A snapshot costs one reference count.
+/// The results of a scan, sorted by path. A snapshot costs one reference count.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Headers(Arc<BTreeMap<String, Arc<Known>>>);
+pub(super) struct Headers(Arc<Vec<(String, Arc<Known>)>>);
 
 impl Known {
     pub fn new(
@@ -39,7 +39,8 @@ impl Known {
 }
 
 impl Headers {
-    pub fn new(headers: BTreeMap<String, Arc<Known>>) -> Self {
+    pub fn new(mut headers: Vec<(String, Arc<Known>)>) -> Self {
+        order::sort(&mut headers, |(a, _), (b, _)| a.cmp(b));
         Self(Arc::new(headers))
     }
 
@@ -52,8 +53,9 @@ impl Headers {
     /// within the last two seconds before that reading may have changed once more with the same
     /// stamp, so it is read again.
     pub fn get(&self, path: &str, stat: &Stat) -> Option<&Arc<Known>> {
-        self.0.get(path).filter(|known| {
-            known.stat == *stat && known.listed_ms.saturating_sub(stat.mtime_ms) >= WARM_MIN_AGE_MS
-        })
+        let known = |(known, _): &(String, Arc<Known>)| known.as_str().cmp(path);
+        let (_, known) = self.0.get(self.0.binary_search_by(known).ok()?)?;
+        let settled = known.listed_ms.saturating_sub(stat.mtime_ms) >= WARM_MIN_AGE_MS;
+        (known.stat == *stat && settled).then_some(known)
     }
 }

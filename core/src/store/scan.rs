@@ -1,7 +1,6 @@
 //! Lists the memories of a store (facts 4.4, document 000 §6) and says of every file that should
 //! have been one why it is not.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -17,6 +16,7 @@ use crate::limits::{
     SCAN_MAX_DEPTH, SCAN_MAX_MEMORIES, SCAN_READ_FILES, TEMPORARY_ENDING,
 };
 use crate::memory::{MemoryHeader, needs_more, parse_frontmatter};
+use crate::order;
 use crate::paths::is_own;
 use crate::report::{ReportCode, ReportEntry};
 
@@ -117,13 +117,12 @@ pub(super) async fn scan(
     let headers = if unchanged {
         known.clone()
     } else {
-        let mut headers = BTreeMap::new();
-        for (candidate, known) in candidates.into_iter().zip(now) {
-            if let Some(known) = known {
-                headers.insert(candidate.path, known);
-            }
-        }
-        Headers::new(headers)
+        let found = candidates.into_iter().zip(now);
+        Headers::new(
+            found
+                .filter_map(|(candidate, known)| Some((candidate.path, known?)))
+                .collect(),
+        )
     };
     sort(&mut report);
     Ok((Scan { memories, report }, headers))
@@ -167,7 +166,7 @@ pub(super) async fn read_all(
 async fn list(place: &Place, host: &Host) -> Result<Found, Error> {
     let mut found = walk(place, host).await?;
     follow_links(place, host, &mut found).await?;
-    found.candidates.sort_unstable_by(|a, b| {
+    order::sort(&mut found.candidates, |a, b| {
         (b.stat.mtime_ms, b.stat.mtime_ns)
             .cmp(&(a.stat.mtime_ms, a.stat.mtime_ns))
             .then_with(|| a.path.cmp(&b.path))
@@ -175,9 +174,10 @@ async fn list(place: &Place, host: &Host) -> Result<Found, Error> {
     Ok(found)
 }
 
-fn sort(report: &mut [ReportEntry]) {
-    report
-        .sort_unstable_by(|a, b| (&a.path, a.code, &a.message).cmp(&(&b.path, b.code, &b.message)));
+fn sort(report: &mut Vec<ReportEntry>) {
+    order::sort(report, |a, b| {
+        (&a.path, a.code, &a.message).cmp(&(&b.path, b.code, &b.message))
+    });
 }
 
 /// Lists folder by folder, level by level; the folders of a level share a step.

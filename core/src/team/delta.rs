@@ -21,13 +21,15 @@ pub fn checksum(content: &str) -> String {
 /// A key that only the server has is never in the delta: deletions do not propagate.
 #[must_use]
 pub fn team_delta(
-    mut local: BTreeMap<String, String>,
+    local: BTreeMap<String, String>,
     server: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    local.retain(|key, content| {
-        server
-            .get(key)
-            .is_none_or(|known| *known != checksum(content))
-    });
-    local
+    let mut delta = BTreeMap::new();
+    for (key, content) in local {
+        let known = server.get(&key);
+        if known.is_none_or(|known| *known != checksum(&content)) {
+            delta.insert(key, content);
+        }
+    }
+    delta
 }
