@@ -93,6 +93,13 @@ pub(crate) fn lines_with_ends(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// A line without its LF or CRLF. Texts as patterns are compared bytewise, while characters are
+/// encoded anew each time.
+pub(crate) fn without_end(line: &str) -> &str {
+    let line = line.strip_suffix("\n").unwrap_or(line);
+    line.strip_suffix("\r").unwrap_or(line)
+}
+
 /// Trims as JavaScript does (white space and U+FEFF), and U+0085.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::yaml::{Fields, Value};
-use crate::text::lines_with_ends;
+use crate::text::{lines_with_ends, without_end};
 
 /// The fields of a block that is plainly flat, or nothing.
 pub(super) fn parse(block: &str) -> Option<Fields<'_>> {
@@ -14,19 +14,19 @@ pub(super) fn parse(block: &str) -> Option<Fields<'_>> {
     // The indentation of the nested map: none outside it, Some(0) before its first line.
     let mut nested: Option<usize> = None;
     for line in lines_with_ends(block) {
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        let line = line.strip_suffix('\r').unwrap_or(line);
+        let line = without_end(line);
         if line.is_empty() {
             continue;
         }
-        let indent = line.len() - line.trim_start_matches(' ').len();
+        let indent = blanks(line.bytes());
         match (indent, nested) {
             (0, _) => nested = None,
             (_, Some(0)) => nested = Some(indent),
             (_, Some(depth)) if depth == indent => {}
             _ => return None,
         }
-        let (key, value) = line.get(indent..)?.split_once(':')?;
+        let colon = line.bytes().position(|byte| byte == b':')?;
+        let (key, value) = (line.get(indent..colon)?, line.get(colon + 1..)?);
         if !is_key(key) || seen.contains(&(indent > 0, key)) {
             return None;
         }
@@ -34,10 +34,11 @@ pub(super) fn parse(block: &str) -> Option<Fields<'_>> {
         let value = if value.is_empty() {
             value
         } else {
-            value.strip_prefix(' ')?
+            value.strip_prefix(" ")?
         };
-        let value = value.trim_matches(' ');
-        let value = match value.strip_prefix('"') {
+        let value = value.get(blanks(value.bytes())..)?;
+        let value = value.get(..value.len() - blanks(value.bytes().rev()))?;
+        let value = match value.strip_prefix("\"") {
             _ if value.is_empty() => {
                 // The value may follow on deeper lines; only the known nested map is followed.
                 if indent == 0 && key == "metadata" {
@@ -57,6 +58,11 @@ pub(super) fn parse(block: &str) -> Option<Fields<'_>> {
         }
     }
     Some(fields)
+}
+
+/// How many blanks come first.
+fn blanks(bytes: impl Iterator<Item = u8>) -> usize {
+    bytes.take_while(|byte| *byte == b' ').count()
 }
 
 fn is_key(key: &str) -> bool {

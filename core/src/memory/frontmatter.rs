@@ -11,7 +11,7 @@ use super::time::parse_iso;
 use super::yaml::{self, Fields, Unreadable, Value, is_null};
 use crate::limits::{FRONTMATTER_MAX_BYTES, FRONTMATTER_MAX_LINES};
 use crate::report::ReportCode;
-use crate::text::{lines_with_ends, trim};
+use crate::text::{lines_with_ends, trim, without_end};
 
 /// What the frontmatter of a memory says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -161,9 +161,10 @@ fn find_block(text: &str) -> Block<'_> {
 
 /// Whether a line is exactly one of `fences`, but for blanks after it and its line end.
 fn is_fence(line: &str, fences: &[&str]) -> bool {
-    let line = line.strip_suffix('\n').unwrap_or(line);
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    fences.contains(&line.trim_end_matches([' ', '\t']))
+    fences.iter().any(|fence| {
+        line.strip_prefix(fence)
+            .is_some_and(|rest| without_end(rest).trim_matches([' ', '\t']).is_empty())
+    })
 }
 
 /// Gives the fields their meaning.
@@ -193,10 +194,9 @@ fn read(fields: &Fields<'_>, yaml: &str, problems: &mut Vec<Problem>) -> Frontma
         ));
     }
     let modified_texts = || fields.modified.iter().flatten().filter_map(text_of);
-    let modified = modified_texts()
-        .find(|text| parse_iso(text).is_some())
-        .or_else(|| modified_texts().next());
-    let modified_ms = modified.and_then(parse_iso);
+    let (modified, modified_ms) = modified_texts()
+        .find_map(|text| Some((Some(text), Some(parse_iso(text)?))))
+        .unwrap_or_else(|| (modified_texts().next(), None));
     if modified.is_some() && modified_ms.is_none() {
         problems.push(problem(
             ReportCode::BadModified,

@@ -26,9 +26,9 @@ pub(super) fn format_iso(ms: i64) -> String {
 pub(super) fn parse_iso(text: &str) -> Option<i64> {
     let mut rest = Cursor(text.trim());
     let year = rest.digits(4)?;
-    rest.eat('-')?;
+    rest.eat("-")?;
     let month = rest.digits(2)?;
-    rest.eat('-')?;
+    rest.eat("-")?;
     let day = rest.digits(2)?;
     if !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
         return None;
@@ -37,17 +37,17 @@ pub(super) fn parse_iso(text: &str) -> Option<i64> {
     if rest.0.is_empty() {
         return Some(midnight);
     }
-    rest.eat('T')
-        .or_else(|| rest.eat('t'))
-        .or_else(|| rest.eat(' '))?;
+    rest.eat("T")
+        .or_else(|| rest.eat("t"))
+        .or_else(|| rest.eat(" "))?;
     let hour = rest.digits(2)?;
-    rest.eat(':')?;
+    rest.eat(":")?;
     let minute = rest.digits(2)?;
     let mut second = 0;
     let mut milli = 0;
-    if rest.eat(':').is_some() {
+    if rest.eat(":").is_some() {
         second = rest.digits(2)?;
-        if rest.eat('.').or_else(|| rest.eat(',')).is_some() {
+        if rest.eat(".").or_else(|| rest.eat(",")).is_some() {
             milli = rest.fraction_ms()?;
         }
     }
@@ -63,18 +63,18 @@ pub(super) fn parse_iso(text: &str) -> Option<i64> {
 struct Cursor<'a>(&'a str);
 
 impl Cursor<'_> {
-    fn eat(&mut self, c: char) -> Option<()> {
-        self.0 = self.0.strip_prefix(c)?;
+    fn eat(&mut self, text: &str) -> Option<()> {
+        self.0 = self.0.strip_prefix(text)?;
         Some(())
     }
 
     fn digits(&mut self, count: usize) -> Option<i64> {
         let (digits, rest) = self.0.split_at_checked(count)?;
-        if !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return None;
-        }
         self.0 = rest;
-        digits.parse().ok()
+        digits.bytes().try_fold(0, |number, digit| {
+            let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
+            Some(number * 10 + digit)
+        })
     }
 
     fn fraction_ms(&mut self) -> Option<i64> {
@@ -92,17 +92,17 @@ impl Cursor<'_> {
     }
 
     fn zone_minutes(&mut self) -> Option<i64> {
-        if self.0.is_empty() || self.eat('Z').or_else(|| self.eat('z')).is_some() {
+        if self.0.is_empty() || self.eat("Z").or_else(|| self.eat("z")).is_some() {
             return Some(0);
         }
-        let sign = if self.eat('+').is_some() {
+        let sign = if self.eat("+").is_some() {
             1
         } else {
-            self.eat('-').map(|()| -1)?
+            self.eat("-").map(|()| -1)?
         };
         let hours = self.digits(2)?;
         // A colon between hours and minutes, or nothing; minutes may be left out.
-        let colon = self.eat(':').is_some();
+        let colon = self.eat(":").is_some();
         let minutes = if self.0.is_empty() && !colon {
             0
         } else {
