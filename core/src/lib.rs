@@ -8,6 +8,7 @@
 pub mod cli;
 pub mod error;
 pub mod flow;
+mod json;
 pub mod limits;
 pub mod lint;
 pub mod memory;

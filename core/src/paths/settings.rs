@@ -1,10 +1,9 @@
 //! Reads the two settings that concern memory out of a settings file; everything else in it,
 //! `env` blocks included, is not memdir's business (the design's "Trust").
 
-use std::fmt;
+use serde::{Deserialize, Serialize};
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use crate::json::{self, Member};
 
 /// What one settings file says about memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -87,10 +86,15 @@ pub fn parse_settings(text: &str) -> Settings {
     if text.trim().is_empty() {
         return Settings::default();
     }
-    match serde_json::from_str(text) {
+    let mut wanted = [
+        ("autoMemoryEnabled", Member::Missing),
+        ("autoMemoryDirectory", Member::Missing),
+    ];
+    match json::read_members(text, &mut wanted) {
         Err(_) => problem(SettingsProblemCode::NotJson),
-        Ok(Found::Other) => problem(SettingsProblemCode::NotAnObject),
-        Ok(Found::Object { enabled, directory }) => {
+        Ok(false) => problem(SettingsProblemCode::NotAnObject),
+        Ok(true) => {
+            let [(_, enabled), (_, directory)] = wanted;
             let mut problems = Vec::new();
             let mut wrong = |key: &str| {
                 problems.push(SettingsProblem {
@@ -99,17 +103,17 @@ pub fn parse_settings(text: &str) -> Settings {
                 });
             };
             let auto_memory_enabled = match enabled {
-                Setting::Flag(enabled) => Some(enabled),
-                Setting::Missing => None,
-                Setting::Text(_) | Setting::Other => {
+                Member::Flag(enabled) => Some(enabled),
+                Member::Missing => None,
+                Member::Text(_) | Member::Other => {
                     wrong("autoMemoryEnabled");
                     None
                 }
             };
             let auto_memory_directory = match directory {
-                Setting::Text(directory) => Some(directory),
-                Setting::Missing => None,
-                Setting::Flag(_) | Setting::Other => {
+                Member::Text(directory) => Some(directory),
+                Member::Missing => None,
+                Member::Flag(_) | Member::Other => {
                     wrong("autoMemoryDirectory");
                     None
                 }
@@ -120,131 +124,5 @@ pub fn parse_settings(text: &str) -> Settings {
                 problems,
             }
         }
-    }
-}
-
-/// What stands in a settings file. Everything but the two settings is skipped unread, so that
-/// neither deep nesting nor odd texts and numbers elsewhere can hide an "off".
-enum Found {
-    Object {
-        enabled: Setting,
-        directory: Setting,
-    },
-    Other,
-}
-
-#[derive(Default)]
-enum Setting {
-    /// Also null.
-    #[default]
-    Missing,
-    Flag(bool),
-    Text(String),
-    Other,
-}
-
-impl<'de> Deserialize<'de> for Found {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FoundVisitor)
-    }
-}
-
-struct FoundVisitor;
-
-impl<'de> Visitor<'de> for FoundVisitor {
-    type Value = Found;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("settings")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
-        let (mut enabled, mut directory) = (Setting::Missing, Setting::Missing);
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "autoMemoryEnabled" => enabled = map.next_value()?,
-                "autoMemoryDirectory" => directory = map.next_value()?,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        Ok(Found::Object { enabled, directory })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Found, A::Error> {
-        IgnoredAny.visit_seq(seq).map(|_| Found::Other)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Found, E> {
-        Ok(Found::Other)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Found, E> {
-        Ok(Found::Other)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Found, E> {
-        Ok(Found::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Found, E> {
-        Ok(Found::Other)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Found, E> {
-        Ok(Found::Other)
-    }
-
-    fn visit_unit<E>(self) -> Result<Found, E> {
-        Ok(Found::Other)
-    }
-}
-
-impl<'de> Deserialize<'de> for Setting {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SettingVisitor)
-    }
-}
-
-struct SettingVisitor;
-
-impl<'de> Visitor<'de> for SettingVisitor {
-    type Value = Setting;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a setting")
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Setting, E> {
-        Ok(Setting::Flag(flag))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Setting, E> {
-        Ok(Setting::Text(text.to_owned()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Setting, E> {
-        Ok(Setting::Missing)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Setting, E> {
-        Ok(Setting::Other)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Setting, E> {
-        Ok(Setting::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Setting, E> {
-        Ok(Setting::Other)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Setting, A::Error> {
-        IgnoredAny.visit_seq(seq).map(|_| Setting::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Setting, A::Error> {
-        IgnoredAny.visit_map(map).map(|_| Setting::Other)
     }
 }

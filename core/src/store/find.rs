@@ -1,11 +1,12 @@
 //! Finds the store of a project: reads the settings, goes through the switches, chooses the
 //! directory, and says why (facts 1 and 2).
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{OpenOptions, stop_if_cancelled};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, Host, join_all};
+use crate::json::{self, Member};
 use crate::limits::{
     FILE_MAX_BYTES, OWN_FOLDER, PROJECTS_FOLDER, SETTINGS_MAX_BYTES, STORE_FOLDER,
 };
@@ -355,10 +356,14 @@ async fn read_text(host: &Host, path: Option<&str>) -> Result<Option<String>, St
         .map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
-/// What a store remembers of the project that it was made for.
-#[derive(Deserialize)]
-struct Origin {
-    path: String,
+/// The project that a store was made for, from what the store remembers of it.
+fn origin(text: &str) -> Option<String> {
+    let mut wanted = [("path", Member::Missing)];
+    json::read_members(text, &mut wanted).ok()?;
+    match wanted {
+        [(_, Member::Text(path))] => Some(path),
+        _ => None,
+    }
 }
 
 /// Different paths can have the same slug. A folder that says it belongs to another project is left
@@ -392,12 +397,9 @@ async fn keep_apart(host: &Host, found: &mut Found) -> Result<(), Error> {
         .await
         .ok()
         .and_then(|bytes| String::from_utf8(bytes).ok())
-        .and_then(|text| serde_json::from_str::<Origin>(&text).ok());
+        .and_then(|text| origin(&text));
     stop_if_cancelled(host)?;
-    let Some(other) = recorded
-        .map(|origin| origin.path)
-        .filter(|path| path != root)
-    else {
+    let Some(other) = recorded.filter(|path| path != root) else {
         return Ok(());
     };
     let own = injective_key(root);
