@@ -5,6 +5,7 @@
 //! public API of it.
 
 mod packed;
+mod reader;
 mod rules;
 mod values;
 

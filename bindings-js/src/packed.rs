@@ -53,7 +53,7 @@ fn entry(name: &str, row: &[f64; 8]) -> Result<Entry, Error> {
         2.0 => Some(FileKind::Link),
         3.0 => Some(FileKind::Other),
         -1.0 => None,
-        _ => return Err(Error::protocol(format!("there is no kind of file {kind}"))),
+        _ => return Err(Error::protocol("there is no such kind of file")),
     };
     let stat = kind.map(|kind| Stat {
         kind,

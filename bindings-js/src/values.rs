@@ -13,6 +13,8 @@ use serde::de::DeserializeOwned;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::JsValue;
 
+use crate::reader::{Reader, Unreadable};
+
 /// An error on its way to JavaScript, which sees a plain object.
 #[derive(Debug)]
 pub struct Thrown(Error);
@@ -72,23 +74,23 @@ pub fn object(name: &str, value: JsValue) -> JsValue {
 
 /// An argument from JavaScript; `name` is for the message.
 pub fn from_js<T: DeserializeOwned>(name: &str, value: JsValue) -> Result<T, Thrown> {
-    serde_wasm_bindgen::from_value(value).map_err(|error| {
-        Error::new(
-            ErrorCode::InvalidArgument,
-            format!("{name}: {}", message(error)),
-        )
-        .into()
+    T::deserialize(Reader(value)).map_err(|Unreadable(why)| {
+        Error::new(ErrorCode::InvalidArgument, format!("{name}: {why}")).into()
     })
 }
 
 /// The answer to one effect.
 pub fn outcome(value: JsValue) -> Result<Outcome, Thrown> {
-    serde_wasm_bindgen::from_value(value).map_err(|error| Error::protocol(message(error)).into())
+    answer(value)
 }
 
 /// Part of an answer.
 pub fn failures(value: JsValue) -> Result<Vec<Failure>, Thrown> {
-    serde_wasm_bindgen::from_value(value).map_err(|error| Error::protocol(message(error)).into())
+    answer(value)
+}
+
+fn answer<T: DeserializeOwned>(value: JsValue) -> Result<T, Thrown> {
+    T::deserialize(Reader(value)).map_err(|Unreadable(why)| Error::protocol(why).into())
 }
 
 /// What serde says, without the stack that the JavaScript error around it prints.
