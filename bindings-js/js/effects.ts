@@ -12,11 +12,14 @@ export interface Header {
   value: string;
 }
 
-/** Everything that a flow can ask for, by kind. Paths are absolute. */
+/**
+ * Everything that a flow can ask for, by kind. Paths are absolute. With `within`, a folder that holds
+ * the path, no link below that folder is followed; the way to `within` itself may hold links.
+ */
 export interface Effects {
-  list: { path: string };
-  read: { path: string; offset: number; length: number };
-  "read-many": { paths: string[]; length: number };
+  list: { path: string; within: string | null };
+  read: { path: string; within: string | null; offset: number; length: number };
+  "read-many": { paths: string[]; within: string | null; length: number };
   stat: { path: string };
   lstat: { path: string };
   "read-link": { path: string };

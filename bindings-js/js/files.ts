@@ -23,6 +23,7 @@ import {
 } from "node:fs";
 import { dirname, sep } from "node:path";
 
+import { beneath, type Beneath } from "./beneath.js";
 import { bytesOf, type Effects, type Head, type Listing, type Outcome, type Stat } from "./effects.js";
 import { errno, Failed, failure, noRegularFile, notUtf8 } from "./failure.js";
 import { packEntry, rowsFor } from "./pack.js";
@@ -44,13 +45,26 @@ const KINDS = new Map<number, Stat["kind"]>([
   [constants.S_IFLNK, "link"],
 ]);
 
-export function* list({ path }: Effects["list"]): Task<Outcome> {
+export function* list({ path, within }: Effects["list"]): Task<Outcome> {
+  const folders = beneath(within);
+  try {
+    const listing = yield* listFolder(folders.folder(path));
+    if (folders.again()) {
+      folders.folder(path);
+    }
+    return { listing };
+  } finally {
+    folders.close();
+  }
+}
+
+function* listFolder(path: string): Task<Listing> {
   const names = readdirSync(path);
   const joined = names.join("\0");
   const folder = path.endsWith(sep) ? path : path + sep;
   yield;
   if (isDoubtful(joined)) {
-    return { listing: yield* listRaw(path, folder) };
+    return yield* listRaw(path, folder);
   }
   const numbers = rowsFor(names.length);
   let row = 0;
@@ -61,7 +75,7 @@ export function* list({ path }: Effects["list"]): Task<Outcome> {
       yield;
     }
   }
-  return { listing: { names: joined, numbers, incomplete: false } };
+  return { names: joined, numbers, incomplete: false };
 }
 
 /** Whether a name among them may stand for other bytes than its own. */
@@ -88,8 +102,8 @@ function tryLstat(path: string | Buffer): Stat | null {
   }
 }
 
-export function* read({ path, offset, length }: Effects["read"]): Task<Outcome> {
-  const file = openToRead(path);
+export function* read({ path, within, offset, length }: Effects["read"]): Task<Outcome> {
+  const file = openBeneath(path, within);
   try {
     const { size } = ensureRegular(file);
     const parts: Buffer[] = [];
@@ -113,25 +127,68 @@ export function* read({ path, offset, length }: Effects["read"]): Task<Outcome> 
   }
 }
 
-export function* readMany({ paths, length }: Effects["read-many"]): Task<Outcome> {
+function openBeneath(path: string, within: string | null): number {
+  const folders = beneath(within);
+  try {
+    const file = openToRead(folders.file(path));
+    try {
+      if (folders.again()) {
+        folders.file(path);
+      }
+      return file;
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+  } finally {
+    folders.close();
+  }
+}
+
+export function* readMany({ paths, within, length }: Effects["read-many"]): Task<Outcome> {
+  const folders = beneath(within);
+  try {
+    const heads = yield* readHeads(paths, length, folders);
+    return { heads: folders.again() ? heads.map(unlessSwapped(paths, folders)) : heads };
+  } finally {
+    folders.close();
+  }
+}
+
+/** What was read, unless a link has come into its way meanwhile. */
+function unlessSwapped(paths: string[], folders: Beneath): (head: Head, index: number) => Head {
+  return (head, index) => {
+    if ("failed" in head) {
+      return head;
+    }
+    try {
+      folders.file(paths[index] as string);
+      return head;
+    } catch (error) {
+      return { failed: failure(error) };
+    }
+  };
+}
+
+function* readHeads(paths: string[], length: number, folders: Beneath): Task<Head[]> {
   const heads: Head[] = [];
   // One piece of memory for all: many small ones take longer than the reading.
   const buffer = Buffer.allocUnsafe(paths.length * length);
   let end = 0;
   for (const path of paths) {
-    const head = readHead(path, buffer.subarray(end, end + length));
+    const head = readHead(path, buffer.subarray(end, end + length), folders);
     // One head behind the other, so that they can be handed over in one piece.
     end += "content" in head ? head.content.length : 0;
     heads.push(head);
     yield;
   }
-  return { heads };
+  return heads;
 }
 
 /** One call reads a regular file as far as the buffer reaches. */
-function readHead(path: string, buffer: Buffer): Head {
+function readHead(path: string, buffer: Buffer, folders: Beneath): Head {
   try {
-    const file = openToRead(path);
+    const file = openToRead(folders.file(path));
     try {
       const count = readSync(file, buffer, 0, buffer.length, 0);
       if (count === 0) {

@@ -16,8 +16,9 @@ for (const file of files) {
   test(`conformance: ${file}`, async (t) => {
     const scenario = expand(JSON.parse(readFileSync(new URL(file, FOLDER), "utf8")), folder(t));
     (scenario.setup ?? []).filter(possible).forEach(setUp);
-    for (const { name, effects, outcomes } of scenario.steps.filter(possible)) {
-      const actual = await perform(effects.map(withBytes));
+    for (const { name, setup = [], effects, outcomes } of scenario.steps.filter(possible)) {
+      setup.filter(possible).forEach(setUp);
+      const actual = await perform(effects.map(asFromCore));
       assert.equal(actual.length, outcomes.length, name);
       outcomes.forEach((expected, index) => {
         assert.ok(
@@ -35,7 +36,10 @@ test("conformance: steps were run", () => {
   assert.ok(steps >= 40, `only ${steps} steps`);
 });
 
-/** Bytes cross from the core as bytes. */
-function withBytes(effect) {
-  return Array.isArray(effect.content?.bytes) ? { ...effect, content: { bytes: Uint8Array.from(effect.content.bytes) } } : effect;
+/** Bytes cross from the core as bytes, and what is not there as null. */
+function asFromCore(effect) {
+  const whole = { within: null, ...effect };
+  return Array.isArray(effect.content?.bytes)
+    ? { ...whole, content: { bytes: Uint8Array.from(effect.content.bytes) } }
+    : whole;
 }

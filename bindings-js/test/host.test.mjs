@@ -233,7 +233,7 @@ test("effects of a step are performed at once, and slow ones do not hold up file
   const started = performance.now();
   await perform([
     ...Array.from({ length: 5 }, () => ({ kind: "sleep", ms: 150 })),
-    ...Array.from({ length: 500 }, () => ({ kind: "read", path: join(path, "a.md"), offset: 0, length: 10 })),
+    ...Array.from({ length: 500 }, () => ({ kind: "read", path: join(path, "a.md"), within: null, offset: 0, length: 10 })),
   ]);
   assert.ok(performance.now() - started < 700);
 });
@@ -267,7 +267,7 @@ test("cancelling lets files finish", async (t) => {
   const writing = perform(
     [
       { kind: "write", path: file, content: { text: "x" }, via: join(path, "a.memdir-tmp"), mode: 0o600 },
-      { kind: "list", path },
+      { kind: "list", path, within: null },
       { kind: "sleep", ms: 20_000 },
     ],
     { signal: controller.signal },

@@ -61,11 +61,19 @@ def set_up(action: dict[str, Any]) -> None:
         os.mkfifo(action["fifo"])
     elif "chmod" in action:
         Path(action["chmod"]).chmod(action["mode"])
+    elif "rename" in action:
+        Path(action["rename"]).rename(action["to"])
     elif "mtime" in action:
         nanoseconds = action["ms"] * 1_000_000
         os.utime(action["mtime"], ns=(nanoseconds, nanoseconds))
     else:
         raise AssertionError(f"unknown set-up {action}")
+
+
+def set_up_all(part: dict[str, Any]) -> None:
+    for action in part.get("setup", []):
+        if runs(action):
+            set_up(action)
 
 
 def by_name(entries: list[Any]) -> list[Any]:
@@ -108,13 +116,12 @@ def fits(expected: Any, actual: Any) -> bool:
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
 def test_host_conforms(path: Path, run: Run, tmp_path: Path) -> None:
     file = expand(json.loads(path.read_text(encoding="utf-8")), os.path.realpath(tmp_path))
-    for action in file.get("setup", []):
-        if runs(action):
-            set_up(action)
+    set_up_all(file)
     count = 0
     for step in file["steps"]:
         if not runs(step):
             continue
+        set_up_all(step)
         outcomes = run(probe(step["effects"]))
         assert len(outcomes) == len(step["outcomes"])
         for expected, actual in zip(step["outcomes"], outcomes, strict=True):

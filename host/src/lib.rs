@@ -13,6 +13,7 @@ mod run;
 mod stat;
 mod stdio;
 mod system;
+mod within;
 mod write;
 
 use memdir_core::flow::{Effect, Failure, FailureCode, Outcome};
@@ -46,13 +47,18 @@ pub fn perform(effect: &Effect) -> Outcome {
 #[must_use]
 pub fn perform_unless(effect: &Effect, stopped: &dyn Fn() -> bool) -> Outcome {
     let result = match effect {
-        Effect::List { path } => read::list(path).map(Outcome::Listing),
+        Effect::List { path, within } => read::list(path, within.as_deref()).map(Outcome::Listing),
         Effect::Read {
             path,
+            within,
             offset,
             length,
-        } => read::read(path, *offset, *length).map(Outcome::Content),
-        Effect::ReadMany { paths, length } => Ok(Outcome::Heads(read::read_many(paths, *length))),
+        } => read::read(path, within.as_deref(), *offset, *length).map(Outcome::Content),
+        Effect::ReadMany {
+            paths,
+            within,
+            length,
+        } => read::read_many(paths, within.as_deref(), *length).map(Outcome::Heads),
         Effect::Stat { path } => stat::stat(path).map(Outcome::Stat),
         Effect::Lstat { path } => stat::lstat(path).map(Outcome::Stat),
         Effect::ReadLink { path } => read::read_link(path).map(Outcome::Text),

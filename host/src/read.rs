@@ -7,37 +7,76 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use memdir_core::flow::{Bytes, Entry, Failure, FailureCode, Head, Listing};
 
 use crate::failure::{failure, no_regular_file, not_utf8};
+use crate::within::Base;
 use crate::{open, stat};
 
 /// The entries of a folder, each with its `lstat`.
-pub(crate) fn list(path: &str) -> Result<Listing, Failure> {
+#[cfg(unix)]
+pub(crate) fn list(path: &str, within: Option<&str>) -> Result<Listing, Failure> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use rustix::fs::{AtFlags, Dir, statat};
+
+    let folder = Base::open(within.unwrap_or(path))?.folder(path)?;
+    let mut entries = Dir::read_from(&folder).map_err(|errno| failure(&errno.into()))?;
     let mut listing = Listing::default();
-    for entry in std::fs::read_dir(path).map_err(|error| failure(&error))? {
+    while let Some(entry) = entries.read() {
         let Ok(entry) = entry else {
-            // std ends the iteration after an error. WASI ends it at a name that is not UTF-8.
             listing.incomplete = true;
             break;
         };
-        let (name, invalid_name) = match entry.file_name().into_string() {
-            Ok(name) => (name, false),
-            Err(name) => (name.to_string_lossy().into_owned(), true),
-        };
-        let stat = entry
-            .metadata()
-            .ok()
-            .map(|metadata| stat::from_metadata(&metadata));
-        listing.entries.push(Entry {
-            name,
-            invalid_name,
-            stat,
-        });
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        listing.entries.push(named(
+            OsStr::from_bytes(name.to_bytes()),
+            stat.as_ref().map(stat::from_system),
+        ));
     }
     Ok(listing)
 }
 
+/// The entries of a folder, each with its `lstat`.
+#[cfg(not(unix))]
+pub(crate) fn list(path: &str, within: Option<&str>) -> Result<Listing, Failure> {
+    Base::open(within.unwrap_or(path))?.folder(path, || {
+        let mut listing = Listing::default();
+        for entry in std::fs::read_dir(path).map_err(|error| failure(&error))? {
+            let Ok(entry) = entry else {
+                // std ends the iteration after an error. WASI ends it at a name that is not UTF-8.
+                listing.incomplete = true;
+                break;
+            };
+            let stat = entry
+                .metadata()
+                .ok()
+                .map(|metadata| stat::from_metadata(&metadata));
+            listing.entries.push(named(&entry.file_name(), stat));
+        }
+        Ok(listing)
+    })
+}
+
+fn named(name: &std::ffi::OsStr, stat: Option<memdir_core::flow::Stat>) -> Entry {
+    Entry {
+        name: name.to_string_lossy().into_owned(),
+        invalid_name: name.to_str().is_none(),
+        stat,
+    }
+}
+
 /// At most `length` bytes from `offset`.
-pub(crate) fn read(path: &str, offset: u64, length: u64) -> Result<Bytes, Failure> {
-    let mut file = open::for_reading(path)?;
+pub(crate) fn read(
+    path: &str,
+    within: Option<&str>,
+    offset: u64,
+    length: u64,
+) -> Result<Bytes, Failure> {
+    let base = within.map(Base::open).transpose()?;
+    let mut file = open_file(base.as_ref(), path)?;
     open::ensure_regular(&file)?;
     if offset > 0 {
         file.seek(SeekFrom::Start(offset))
@@ -52,32 +91,35 @@ pub(crate) fn read(path: &str, offset: u64, length: u64) -> Result<Bytes, Failur
 }
 
 /// The first `length` bytes of each file.
-pub(crate) fn read_many(paths: &[String], length: u64) -> Vec<Head> {
-    let Ok(length) = usize::try_from(length) else {
-        return paths
-            .iter()
-            .map(|_| {
-                Head::Failed(Failure::new(
-                    FailureCode::TooLarge,
-                    "the length is too large",
-                ))
-            })
-            .collect();
-    };
+pub(crate) fn read_many(
+    paths: &[String],
+    within: Option<&str>,
+    length: u64,
+) -> Result<Vec<Head>, Failure> {
+    let length = usize::try_from(length)
+        .map_err(|_| Failure::new(FailureCode::TooLarge, "the length is too large"))?;
+    let base = within.map(Base::open).transpose()?;
     let mut buffer = vec![0; length];
-    paths
+    Ok(paths
         .iter()
-        .map(|path| match read_head(path, &mut buffer) {
+        .map(|path| match read_head(base.as_ref(), path, &mut buffer) {
             Ok(count) => Head::Content(Bytes(buffer.get(..count).unwrap_or_default().to_vec())),
             Err(failure) => Head::Failed(failure),
         })
-        .collect()
+        .collect())
+}
+
+fn open_file(base: Option<&Base>, path: &str) -> Result<File, Failure> {
+    match base {
+        Some(base) => base.file(path),
+        None => open::for_reading(path),
+    }
 }
 
 /// One call reads a regular file as far as the buffer reaches; should a file system give less, the
 /// head is shorter, which the core sees by the size.
-fn read_head(path: &str, buffer: &mut [u8]) -> Result<usize, Failure> {
-    let mut file = open::for_reading(path)?;
+fn read_head(base: Option<&Base>, path: &str, buffer: &mut [u8]) -> Result<usize, Failure> {
+    let mut file = open_file(base, path)?;
     let count = read_once(&mut file, buffer)?;
     if count == 0 {
         // An empty file, or a FIFO without a writer.

@@ -51,6 +51,7 @@ impl Machine for Temporary {
             SetUp::Chmod(path, mode) => {
                 std::fs::set_permissions(path, PermissionsExt::from_mode(mode))
             }
+            SetUp::Rename(from, to) => std::fs::rename(from, to),
             SetUp::Mtime(path, ms) => {
                 let after = Duration::from_millis(ms.try_into().unwrap());
                 std::fs::File::open(path)

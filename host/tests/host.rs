@@ -105,6 +105,7 @@ fn devices_and_sockets_are_not_opened() {
     let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     for path in [path, "/dev/null".to_owned()] {
         let read = perform(&Effect::Read {
+            within: None,
             path: path.clone(),
             offset: 0,
             length: 1,

@@ -41,6 +41,7 @@ pub enum SetUp {
     Fifo(String),
     Chmod(String, u32),
     Mtime(String, i64),
+    Rename(String, String),
 }
 
 /// Runs every file of the folder, each on a machine of its own.
@@ -59,17 +60,15 @@ pub fn run_folder<M: Machine>(folder: &Path, machine: impl Fn() -> M) {
 fn run_file(path: &Path, mut machine: impl Machine) -> usize {
     let file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let file = expand(&file, &machine);
-    for action in file["setup"].as_array().into_iter().flatten() {
-        let action = action.as_object().unwrap();
-        if runs(action, &machine) {
-            machine.set_up(set_up(action));
-        }
-    }
+    set_up_all(&file["setup"], &mut machine);
     let mut count = 0;
     for step in file["steps"].as_array().unwrap() {
         let step = step.as_object().unwrap();
         if !runs(step, &machine) {
             continue;
+        }
+        if let Some(actions) = step.get("setup") {
+            set_up_all(actions, &mut machine);
         }
         let effects = serde_json::from_value(step["effects"].clone()).unwrap();
         let outcomes = machine.perform(effects);
@@ -127,6 +126,15 @@ fn bytes(value: &Value) -> Vec<u8> {
     serde_json::from_value(value.clone()).unwrap()
 }
 
+fn set_up_all(actions: &Value, machine: &mut impl Machine) {
+    for action in actions.as_array().into_iter().flatten() {
+        let action = action.as_object().unwrap();
+        if runs(action, machine) {
+            machine.set_up(set_up(action));
+        }
+    }
+}
+
 fn set_up(action: &Map<String, Value>) -> SetUp {
     let text = |key: &str| action.get(key).and_then(Value::as_str).map(str::to_owned);
     if let Some(path) = text("folder") {
@@ -152,6 +160,8 @@ fn set_up(action: &Map<String, Value>) -> SetUp {
         )
     } else if let Some(path) = text("mtime") {
         SetUp::Mtime(path, action["ms"].as_i64().unwrap())
+    } else if let Some(path) = text("rename") {
+        SetUp::Rename(path, text("to").unwrap())
     } else {
         panic!("unknown set-up {action:?}");
     }

@@ -50,7 +50,7 @@ class Host:
     def now(self) -> Variant:
         return Variant("now", {"ms": time.time_ns() // 1_000_000, "offsetMinutes": 0})
 
-    def list(self, path: str) -> Variant:
+    def list(self, path: str, within: str | None) -> Variant:
         entries = []
         with os.scandir(os.fsencode(path)) as found:
             for entry in found:
@@ -69,10 +69,10 @@ class Host:
     def real_path(self, path: str) -> Variant:
         return Variant("text", {"text": os.path.realpath(path, strict=True)})
 
-    def read(self, path: str, offset: int, length: int) -> Variant:
+    def read(self, path: str, within: str | None, offset: int, length: int) -> Variant:
         return Variant("content", {"content": content(path, offset, length)})
 
-    def read_many(self, paths: list[str], length: int) -> Variant:
+    def read_many(self, paths: list[str], within: str | None, length: int) -> Variant:
         heads = []
         for path in paths:
             try:

@@ -256,7 +256,7 @@ def test_every_effect_and_outcome_crosses_both_ways(component: Component) -> Non
     pairs = [
         (
             "list",
-            on_path,
+            {"path": "/a", "within": "/"},
             Variant(
                 "listing",
                 {"entries": [{"name": "x", "invalidName": True, "stat": stat}], "incomplete": True},
@@ -264,12 +264,12 @@ def test_every_effect_and_outcome_crosses_both_ways(component: Component) -> Non
         ),
         (
             "read",
-            {"path": "/a", "offset": 2**40, "length": 1},
+            {"path": "/a", "within": None, "offset": 2**40, "length": 1},
             Variant("content", {"content": data}),
         ),
         (
             "read-many",
-            {"paths": ["/a", "/b"], "length": 3},
+            {"paths": ["/a", "/b"], "within": "/", "length": 3},
             Variant(
                 "heads",
                 {"heads": [Variant("content", {"content": data}), failed("not-found", "gone")]},
@@ -334,7 +334,8 @@ def test_every_effect_and_outcome_crosses_both_ways(component: Component) -> Non
 
 
 def test_text_answers_a_read_as_well_as_bytes(component: Component) -> None:
-    flow = component.flow("probe", [Variant("read", {"path": "/a", "offset": 0, "length": 9})])
+    effect = {"path": "/a", "within": None, "offset": 0, "length": 9}
+    flow = component.flow("probe", [Variant("read", effect)])
     flow.resume([])
     step = flow.resume(
         [{"id": 0, "outcome": Variant("content", {"content": Variant("text", {"text": "é"})})}]

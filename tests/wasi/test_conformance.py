@@ -60,6 +60,8 @@ def set_up(item: dict[str, Any]) -> None:
             os.mkfifo(path)
         case {"chmod": path, "mode": mode}:
             Path(path).chmod(mode)
+        case {"rename": path, "to": target}:
+            Path(path).rename(target)
         case {"mtime": path, "ms": ms}:
             os.utime(path, ns=(ms * 1_000_000, ms * 1_000_000))
         case _:
@@ -114,6 +116,8 @@ def test_scenario(probe: Program, tmp_path: Path, path: Path) -> None:
         if not needs <= WASI:
             continue
         ran += 1
+        for item in step.get("setup", []):
+            set_up(item)
         outcomes = probe.probe(step["effects"], folders=[Path(root)])
         assert len(outcomes) == len(step["outcomes"])
         for index, (actual, expected) in enumerate(zip(outcomes, step["outcomes"], strict=True)):

@@ -1,7 +1,7 @@
 // Set-up, placeholders and comparison of tests/conformance; the README there tells the format.
 
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { sep } from "node:path";
 
 const UNIX = process.platform !== "win32";
@@ -58,6 +58,8 @@ export function setUp(action) {
     execFileSync("mkfifo", [action.fifo]);
   } else if ("chmod" in action) {
     chmodSync(action.chmod, action.mode);
+  } else if ("rename" in action) {
+    renameSync(action.rename, action.to);
   } else if ("mtime" in action) {
     // Half a microsecond more: Node cuts to microseconds.
     utimesSync(action.mtime, 0, action.ms / 1000 + 0.0000005);

@@ -92,19 +92,27 @@ impl From<flows::ReadAnswer> for Bytes {
 impl From<flows::Effect> for Effect {
     fn from(effect: flows::Effect) -> Self {
         match effect {
-            flows::Effect::List(flows::OnPath { path }) => Self::List { path },
+            flows::Effect::List(flows::ListEffect { path, within }) => Self::List { path, within },
             flows::Effect::Read(flows::ReadEffect {
                 path,
+                within,
                 offset,
                 length,
             }) => Self::Read {
                 path,
+                within,
                 offset,
                 length,
             },
-            flows::Effect::ReadMany(flows::ReadManyEffect { paths, length }) => {
-                Self::ReadMany { paths, length }
-            }
+            flows::Effect::ReadMany(flows::ReadManyEffect {
+                paths,
+                within,
+                length,
+            }) => Self::ReadMany {
+                paths,
+                within,
+                length,
+            },
             flows::Effect::Stat(flows::OnPath { path }) => Self::Stat { path },
             flows::Effect::Lstat(flows::OnPath { path }) => Self::Lstat { path },
             flows::Effect::ReadLink(flows::OnPath { path }) => Self::ReadLink { path },

@@ -188,19 +188,27 @@ impl From<Content> for flows::Content {
 impl From<Effect> for flows::Effect {
     fn from(effect: Effect) -> Self {
         match effect {
-            Effect::List { path } => Self::List(flows::OnPath { path }),
+            Effect::List { path, within } => Self::List(flows::ListEffect { path, within }),
             Effect::Read {
                 path,
+                within,
                 offset,
                 length,
             } => Self::Read(flows::ReadEffect {
                 path,
+                within,
                 offset,
                 length,
             }),
-            Effect::ReadMany { paths, length } => {
-                Self::ReadMany(flows::ReadManyEffect { paths, length })
-            }
+            Effect::ReadMany {
+                paths,
+                within,
+                length,
+            } => Self::ReadMany(flows::ReadManyEffect {
+                paths,
+                within,
+                length,
+            }),
             Effect::Stat { path } => Self::Stat(flows::OnPath { path }),
             Effect::Lstat { path } => Self::Lstat(flows::OnPath { path }),
             Effect::ReadLink { path } => Self::ReadLink(flows::OnPath { path }),

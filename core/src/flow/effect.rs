@@ -125,6 +125,10 @@ pub struct Event {
 }
 
 /// Everything that a flow can ask for. Paths are absolute, in the host's own form.
+///
+/// With `within`, a folder that holds the path, no link below that folder is followed (`loop`), not
+/// even one that has just taken the place of a folder; the way to `within` itself may hold links.
+/// Without it only the last name of a file must be no link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "kind",
@@ -137,11 +141,15 @@ pub enum Effect {
     List {
         /// The folder.
         path: String,
+        /// What it must not leave.
+        within: Option<String>,
     },
     /// Part of one regular file, never through a link at the last name; answers `content`.
     Read {
         /// The file.
         path: String,
+        /// What it must not leave.
+        within: Option<String>,
         /// Where to start, in bytes.
         offset: u64,
         /// At most so many bytes.
@@ -153,6 +161,8 @@ pub enum Effect {
     ReadMany {
         /// The files.
         paths: Vec<String>,
+        /// What they must not leave.
+        within: Option<String>,
         /// At most so many bytes of each.
         length: u64,
     },

@@ -68,29 +68,42 @@ impl Host {
         self.perform(effect).await.done()
     }
 
-    /// The entries of a folder, each with its `lstat`.
-    pub async fn list(&self, path: &str) -> Answer<Listing> {
-        self.perform(Effect::List { path: path.into() })
-            .await
-            .listing()
+    /// The entries of a folder, each with its `lstat`, and through no link below `within`.
+    pub async fn list(&self, path: &str, within: Option<&str>) -> Answer<Listing> {
+        self.perform(Effect::List {
+            path: path.into(),
+            within: within.map(str::to_owned),
+        })
+        .await
+        .listing()
     }
 
-    /// At most `length` bytes of a regular file from `offset`.
-    pub async fn read(&self, path: &str, offset: u64, length: u64) -> Answer<Vec<u8>> {
+    /// The first `length` bytes of a regular file, through no link below `within`.
+    pub async fn read(&self, path: &str, within: Option<&str>, length: u64) -> Answer<Vec<u8>> {
         self.perform(Effect::Read {
             path: path.into(),
-            offset,
+            within: within.map(str::to_owned),
+            offset: 0,
             length,
         })
         .await
         .content()
     }
 
-    /// The first `length` bytes of many regular files.
-    pub async fn read_many(&self, paths: Vec<String>, length: u64) -> Answer<Vec<Head>> {
-        self.perform(Effect::ReadMany { paths, length })
-            .await
-            .heads()
+    /// The first `length` bytes of many regular files, through no link below `within`.
+    pub async fn read_many(
+        &self,
+        paths: Vec<String>,
+        within: Option<&str>,
+        length: u64,
+    ) -> Answer<Vec<Head>> {
+        self.perform(Effect::ReadMany {
+            paths,
+            within: within.map(str::to_owned),
+            length,
+        })
+        .await
+        .heads()
     }
 
     /// About what a path leads to.

@@ -111,7 +111,7 @@ fn resolve(platform: Platform, folder: &str, path: &str) -> String {
 
 /// The first line of a small file.
 async fn read_line(host: &Host, path: &str) -> Option<String> {
-    let bytes = host.read(path, 0, GIT_FILE_MAX_BYTES).await.ok()?;
+    let bytes = host.read(path, None, GIT_FILE_MAX_BYTES).await.ok()?;
     let text = String::from_utf8(bytes).ok()?;
     let line = text.lines().next()?.trim().to_owned();
     (!line.is_empty() && !line.contains('\0')).then_some(line)

@@ -96,12 +96,13 @@ impl Platform {
             .unwrap_or_default()
     }
 
-    /// Whether `path` is `folder` or lies below it, both absolute and normalised.
+    /// The way from `folder` to `path`, both absolute and normalised, empty when they are the same;
+    /// none when `path` does not lie below it.
     #[must_use]
-    pub fn is_inside(self, path: &str, folder: &str) -> bool {
-        let folder = folder.trim_end_matches(|c| self.separates(c));
-        path.strip_prefix(folder)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(|c| self.separates(c)))
+    pub fn below<'a>(self, path: &'a str, folder: &str) -> Option<&'a str> {
+        let separates = |c| self.separates(c);
+        let rest = path.strip_prefix(folder.trim_end_matches(separates))?;
+        (rest.is_empty() || rest.starts_with(separates)).then(|| rest.trim_start_matches(separates))
     }
 
     /// Resolves `.`, `..` and repeated separators of an absolute path, never above its root, or of

@@ -348,7 +348,7 @@ async fn read_text(host: &Host, path: Option<&str>) -> Result<Option<String>, St
         return Err(format!("it is larger than {SETTINGS_MAX_BYTES} bytes"));
     }
     let bytes = host
-        .read(&file, 0, SETTINGS_MAX_BYTES)
+        .read(&file, None, SETTINGS_MAX_BYTES)
         .await
         .map_err(|failure| failure.message)?;
     String::from_utf8(bytes)
@@ -391,7 +391,7 @@ async fn keep_apart(host: &Host, found: &mut Found) -> Result<(), Error> {
             &found
                 .platform
                 .join(directory, &format!("{OWN_FOLDER}/origin")),
-            0,
+            Some(directory),
             FILE_MAX_BYTES,
         )
         .await

@@ -36,7 +36,7 @@ async fn read_text(place: &Place, host: &Host, path: &str) -> Result<(String, St
     };
     check(stat.size)?;
     // One byte more than allowed shows a file that has grown since.
-    let bytes = read_bytes(host, &file, path, FILE_MAX_BYTES.saturating_add(1)).await?;
+    let bytes = read_bytes(place, host, &file, path, FILE_MAX_BYTES.saturating_add(1)).await?;
     check(bytes.len() as u64)?;
     Ok((text(&bytes, path, true)?.to_owned(), stat))
 }
@@ -48,13 +48,19 @@ pub(super) async fn read_beginning(
     path: &str,
 ) -> Result<(String, bool), Error> {
     let (file, stat) = locate(place, host, path).await?;
-    let bytes = read_bytes(host, &file, path, FILE_MAX_BYTES).await?;
+    let bytes = read_bytes(place, host, &file, path, FILE_MAX_BYTES).await?;
     let whole = bytes.len() as u64 >= stat.size;
     Ok((text(&bytes, path, whole)?.to_owned(), whole))
 }
 
-async fn read_bytes(host: &Host, file: &str, path: &str, length: u64) -> Result<Vec<u8>, Error> {
-    host.read(file, 0, length)
+async fn read_bytes(
+    place: &Place,
+    host: &Host,
+    file: &str,
+    path: &str,
+    length: u64,
+) -> Result<Vec<u8>, Error> {
+    host.read(file, Some(&place.directory), length)
         .await
         .map_err(|failure| Error::from_failure(&failure, "reading", path))
 }
@@ -76,13 +82,13 @@ async fn locate(place: &Place, host: &Host, path: &str) -> Result<(String, Stat)
     let target = target.map_err(fail("reading"))?;
     let root = root.map_err(fail("finding the store of"))?;
     let refuse = |code, what: &str| Err(Error::new(code, format!("{path} {what}")).at(path));
-    if !place.platform.is_inside(&target, &root) {
+    let Some(rest) = place.platform.below(&target, &root) else {
         return refuse(
             ErrorCode::LinkOutside,
             "is a link that leaves the store; keep the file itself in the store",
         );
-    }
-    if is_own(target.get(root.len()..).unwrap_or_default(), place.platform) {
+    };
+    if is_own(rest, place.platform) {
         return refuse(
             ErrorCode::PathOutsideStore,
             "leads to one of memdir's own files, which is no memory",
@@ -90,7 +96,7 @@ async fn locate(place: &Place, host: &Host, path: &str) -> Result<(String, Stat)
     }
     let stat = host.lstat(&target).await.map_err(fail("reading"))?;
     match stat.kind {
-        FileKind::File => Ok((target, stat)),
+        FileKind::File => Ok((place.path(rest), stat)),
         FileKind::Directory => refuse(ErrorCode::IsADirectory, "is a folder; name a file in it"),
         FileKind::Link | FileKind::Other => refuse(
             ErrorCode::Unsupported,

@@ -33,7 +33,7 @@ pub struct Scan {
 struct Candidate {
     /// Relative to the store.
     path: String,
-    /// Where a link inside the store leads; none for what is no link.
+    /// Where a link leads, relative to the store; none for what is no link.
     target: Option<String>,
     stat: Stat,
 }
@@ -41,9 +41,7 @@ struct Candidate {
 impl Candidate {
     /// What is opened.
     fn file(&self, place: &Place) -> String {
-        self.target
-            .clone()
-            .unwrap_or_else(|| place.path(&self.path))
+        place.path(self.target.as_ref().unwrap_or(&self.path))
     }
 }
 
@@ -201,7 +199,8 @@ async fn walk(place: &Place, host: &Host) -> Result<Found, Error> {
             break;
         }
         let paths: Vec<String> = level.iter().map(|folder| place.path(folder)).collect();
-        let lists = join_all(paths.iter().map(|path| host.list(path)));
+        let within = Some(place.directory.as_str());
+        let lists = join_all(paths.iter().map(|path| host.list(path, within)));
         let listings = if depth == 0 {
             let (now, listings) = join(host.now(), lists).await;
             found.listed_ms = now.map_or(i64::MIN, |now| now.ms);
@@ -325,6 +324,10 @@ async fn follow_links(place: &Place, host: &Host, found: &mut Found) -> Result<(
     let targets = join_all(links.iter().map(|path| resolve(host, place.path(path)))).await;
     stop_if_cancelled(host)?;
     for (path, target) in links.into_iter().zip(targets) {
+        let target = target.map(|(file, stat)| {
+            let inside = place.platform.below(&file, &root).map(str::to_owned);
+            (inside, stat)
+        });
         let is_memory = path.ends_with(".md")
             && path != INDEX_NAME
             && !path.ends_with(&format!("/{INDEX_NAME}"));
@@ -344,22 +347,21 @@ async fn follow_links(place: &Place, host: &Host, found: &mut Found) -> Result<(
                 );
             }
             _ if !is_memory => {}
-            Ok((file, _)) if !place.platform.is_inside(&file, &root) => {
+            Ok((None, _)) => {
                 found.note(
                     path,
                     ReportCode::LinkOutside,
                     "it is a link that leaves the store; keep the file itself in the store",
                 );
             }
-            Ok((file, _)) if is_own(file.get(root.len()..).unwrap_or_default(), place.platform) => {
+            Ok((Some(file), _)) if is_own(&file, place.platform) => {
                 found.note(
                     path,
                     ReportCode::LinkOutside,
                     "it is a link to one of memdir's own files; remove it",
                 );
             }
-            Ok((file, stat)) if stat.kind == FileKind::File => {
-                let target = Some(file);
+            Ok((target, stat)) if stat.kind == FileKind::File => {
                 found.candidates.push(Candidate { path, target, stat });
             }
             Ok(_) => found.note(
@@ -407,7 +409,8 @@ async fn read_heads(
         .iter()
         .map(|candidate| candidate.file(place))
         .collect();
-    let heads = host.read_many(files, length as u64).await;
+    let within = Some(place.directory.as_str());
+    let heads = host.read_many(files, within, length as u64).await;
     stop_if_cancelled(host)?;
     let mut heads = match heads {
         Ok(heads) => heads,
@@ -443,7 +446,13 @@ async fn read_longer(
         .collect();
     // A closing line may begin at the last byte allowed; a head more lets it end.
     let length = (FRONTMATTER_MAX_BYTES + HEAD_BYTES) as u64;
-    let longer = join_all(short.iter().map(|(file, _)| host.read(file, 0, length))).await;
+    let within = Some(place.directory.as_str());
+    let longer = join_all(
+        short
+            .iter()
+            .map(|(file, _)| host.read(file, within, length)),
+    )
+    .await;
     stop_if_cancelled(host)?;
     for ((_, head), longer) in short.into_iter().zip(longer) {
         *head = match longer {

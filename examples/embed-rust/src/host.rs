@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use crate::bindings::exports::memdir::memdir::flows::{
     Content, ContentBytes, Effect, Entry, Failure, FailureCode, FileKind, Head, HeadsAnswer,
-    HostInfo, Listing, OnPath, Outcome, Platform, ReadAnswer, ReadEffect, ReadManyEffect, Stat,
+    HostInfo, ListEffect, Listing, Outcome, Platform, ReadAnswer, ReadEffect, ReadManyEffect, Stat,
 };
 
 pub fn perform(effect: Effect) -> Outcome {
@@ -20,14 +20,14 @@ pub fn perform(effect: Effect) -> Outcome {
                 platform: Platform::Posix,
             })
         }
-        Effect::List(OnPath { path }) => match list(&path) {
+        Effect::List(ListEffect { path, .. }) => match list(&path) {
             Ok(entries) => Outcome::Listing(Listing {
                 entries,
                 incomplete: false,
             }),
             Err(error) => Outcome::Failed(failure(&error)),
         },
-        Effect::ReadMany(ReadManyEffect { paths, length }) => {
+        Effect::ReadMany(ReadManyEffect { paths, length, .. }) => {
             let heads = paths.iter().map(|path| head(path, length)).collect();
             Outcome::Heads(HeadsAnswer { heads })
         }
@@ -35,6 +35,7 @@ pub fn perform(effect: Effect) -> Outcome {
             path,
             offset,
             length,
+            ..
         }) => match read(&path, offset, length) {
             Ok(answer) => Outcome::Content(answer),
             Err(error) => Outcome::Failed(failure(&error)),

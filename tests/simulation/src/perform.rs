@@ -31,8 +31,9 @@ impl SimHost {
         let now = self.clock_ms;
         let tree = &mut self.tree;
         Ok(match effect {
-            Effect::List { path } => {
-                let mut entries = tree.list(path.as_bytes())?;
+            Effect::List { path, within } => {
+                let path = tree.within(path.as_bytes(), within.as_deref())?;
+                let mut entries = tree.list(&path)?;
                 self.random.shuffle(&mut entries);
                 Outcome::Listing(Listing {
                     entries,
@@ -41,10 +42,20 @@ impl SimHost {
             }
             Effect::Read {
                 path,
+                within,
                 offset,
                 length,
-            } => Outcome::Content(Bytes(self.read(path, *offset, *length)?)),
-            Effect::ReadMany { paths, length } => Outcome::Heads(self.read_many(paths, *length)?),
+            } => Outcome::Content(Bytes(self.read(
+                path,
+                within.as_deref(),
+                *offset,
+                *length,
+            )?)),
+            Effect::ReadMany {
+                paths,
+                within,
+                length,
+            } => Outcome::Heads(self.read_many(paths, within.as_deref(), *length)?),
             Effect::Stat { path } => Outcome::Stat(tree.find(path.as_bytes(), true)?.1.stat()),
             Effect::Lstat { path } => Outcome::Stat(tree.find(path.as_bytes(), false)?.1.stat()),
             Effect::ReadLink { path } => match &tree.find(path.as_bytes(), false)?.1.body {
@@ -155,8 +166,15 @@ impl SimHost {
         })
     }
 
-    fn read(&mut self, path: &str, offset: u64, length: u64) -> Answer<Vec<u8>> {
-        let bytes = self.tree.read(path.as_bytes(), offset, length)?;
+    fn read(
+        &mut self,
+        path: &str,
+        within: Option<&str>,
+        offset: u64,
+        length: u64,
+    ) -> Answer<Vec<u8>> {
+        let found = self.tree.within(path.as_bytes(), within)?;
+        let bytes = self.tree.read(&found, offset, length)?;
         let end = offset.saturating_add(bytes.len() as u64);
         let furthest = self.reads.entry(path.to_owned()).or_default();
         *furthest = end.max(*furthest);
@@ -164,7 +182,12 @@ impl SimHost {
     }
 
     /// Refuses what no flow may ask for, so that a test sees it.
-    fn read_many(&mut self, paths: &[String], length: u64) -> Answer<Vec<Head>> {
+    fn read_many(
+        &mut self,
+        paths: &[String],
+        within: Option<&str>,
+        length: u64,
+    ) -> Answer<Vec<Head>> {
         let bytes = length.saturating_mul(paths.len() as u64);
         if paths.len() > READ_MANY_FILES || bytes > READ_MANY_BYTES as u64 {
             return Err(Failure::new(
@@ -172,9 +195,12 @@ impl SimHost {
                 "one read-many asks for too much",
             ));
         }
+        if let Some(within) = within {
+            self.tree.find(within.as_bytes(), true)?;
+        }
         Ok(paths
             .iter()
-            .map(|path| match self.read(path, 0, length) {
+            .map(|path| match self.read(path, within, 0, length) {
                 Ok(bytes) => Head::Content(Bytes(bytes)),
                 Err(failure) => Head::Failed(failure),
             })

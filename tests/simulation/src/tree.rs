@@ -1,5 +1,6 @@
 //! The simulated disk: what a path leads to, and what each file operation does, as on POSIX.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use memdir_core::flow::FailureCode as Code;
@@ -107,6 +108,23 @@ impl Tree {
             .retain(|key, _| key != path.as_ref() && !key.starts_with(&below));
     }
 
+    /// Moves what is at a path, and below it, to a path where nothing is.
+    pub fn shift(&mut self, from: impl AsRef<[u8]>, to: impl AsRef<[u8]>) {
+        let from = from.as_ref();
+        let inside = child(from, b"");
+        let moved: Vec<Vec<u8>> = self
+            .nodes
+            .keys()
+            .filter(|key| *key == from || key.starts_with(&inside))
+            .cloned()
+            .collect();
+        for key in moved {
+            if let (Some(node), Some(rest)) = (self.nodes.remove(&key), key.get(from.len()..)) {
+                self.nodes.insert([to.as_ref(), rest].concat(), node);
+            }
+        }
+    }
+
     /// What is at a path, to change it.
     pub fn node(&mut self, path: impl AsRef<[u8]>) -> Option<&mut Node> {
         self.nodes.get_mut(path.as_ref())
@@ -181,6 +199,34 @@ impl Tree {
             return fail(Code::NotADirectory);
         }
         Ok(at)
+    }
+
+    /// The same path, with `within` resolved, if there is no link from there on.
+    pub(crate) fn within<'a>(&self, path: &'a [u8], within: Option<&str>) -> Answer<Cow<'a, [u8]>> {
+        let Some(within) = within.map(str::as_bytes) else {
+            return Ok(path.into());
+        };
+        if path.contains(&0) {
+            return fail(Code::InvalidName);
+        }
+        let mut rest = names(path);
+        if !names(within).all(|name| rest.next() == Some(name)) {
+            return fail(Code::InvalidName);
+        }
+        let (mut at, _) = self.find(within, true)?;
+        for name in rest {
+            if name == b".." {
+                return fail(Code::InvalidName);
+            }
+            at = child(&at, name);
+            if matches!(self.nodes.get(&at), Some(node) if matches!(node.body, Body::Link(_))) {
+                return fail(Code::Loop);
+            }
+        }
+        if at.is_empty() {
+            at.push(b'/');
+        }
+        Ok(at.into())
     }
 
     /// The path as [`Self::resolve`] finds it, and what is there.
@@ -343,17 +389,11 @@ impl Tree {
             Some(true) if self.below(&to).next().is_some() => return fail(Code::NotEmpty),
             _ => {}
         }
-        let inside = child(&from, b"");
-        let moved: Vec<Vec<u8>> = self
-            .nodes
-            .keys()
-            .filter(|key| **key == from || key.starts_with(&inside))
-            .cloned()
-            .collect();
-        for key in moved {
-            if let (Some(mut node), Some(rest)) = (self.nodes.remove(&key), key.get(from.len()..)) {
+        self.shift(&from, &to);
+        let inside = child(&to, b"");
+        for (key, node) in &mut self.nodes {
+            if *key == to || key.starts_with(&inside) {
                 node.ctime_ms = now;
-                self.nodes.insert([&to, rest].concat(), node);
             }
         }
         Ok(())

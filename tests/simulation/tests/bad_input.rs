@@ -402,7 +402,7 @@ fn nothing_that_is_no_regular_file_of_the_store_is_opened() {
         );
     }
     for traced in &host.trace {
-        if let Effect::List { path } = &traced.effect {
+        if let Effect::List { path, .. } = &traced.effect {
             assert!(
                 !path.contains(".memdir")
                     && !path.contains("elsewhere")
@@ -494,11 +494,14 @@ fn a_missing_store_is_an_empty_one() {
 fn what_a_host_cannot_list_is_said() {
     let mut host = SimHost::with_tree(0, tree());
     host.script = Some(Box::new(|effect, tree| {
-        let Effect::List { path } = effect else {
+        let Effect::List { path, within } = effect else {
             return None;
         };
         let mut host = SimHost::with_tree(0, tree.clone());
-        let list = memdir_core::flow::probe(vec![Effect::List { path: path.clone() }]);
+        let list = memdir_core::flow::probe(vec![Effect::List {
+            path: path.clone(),
+            within: within.clone(),
+        }]);
         let Some(Outcome::Listing(Listing { mut entries, .. })) = host.run(list).ok()?.pop() else {
             return None;
         };

@@ -38,6 +38,10 @@ impl Machine for SimHost {
             SetUp::Link(path, target) => tree.link(path, target),
             SetUp::Fifo(path) => tree.put(path, Body::Other),
             SetUp::Chmod(path, mode) => tree.node(path).unwrap().mode(mode),
+            SetUp::Rename(from, to) => {
+                tree.shift(from, &to);
+                tree.node(to).unwrap()
+            }
             SetUp::Mtime(path, ms) => tree.node(path).unwrap().at(ms),
         };
     }

@@ -197,7 +197,10 @@ fn a_failure_answers_any_effect() {
     for effect in [
         sleep(1),
         Effect::Now,
-        Effect::List { path: "/".into() },
+        Effect::List {
+            path: "/".into(),
+            within: None,
+        },
         Effect::HostInfo,
     ] {
         let failed = Outcome::Failed(memdir_core::flow::Failure::new(FailureCode::Busy, "busy"));

@@ -276,7 +276,7 @@ fn concerns(effect: &Effect, path: &str) -> bool {
     match effect {
         effect if settings_file(effect).is_some() => false,
         Effect::Now => false,
-        Effect::List { path } => full.starts_with(&format!("{}/", path.trim_end_matches('/'))),
+        Effect::List { path, .. } => full.starts_with(&format!("{}/", path.trim_end_matches('/'))),
         // The link is read where it leads.
         Effect::ReadMany { paths, .. } => {
             let file = if path == "in.md" {

@@ -29,6 +29,7 @@ fn write(path: &str, text: &str, via: Option<&str>) -> Effect {
 fn read(path: &str) -> Effect {
     Effect::Read {
         path: path.into(),
+        within: None,
         offset: 0,
         length: 100,
     }

@@ -244,12 +244,18 @@ fn a_failed_read_is_tried_again() {
     let mut host = SimHost::with_tree(5, tree());
     let one = store("/mem");
     host.script = Some(Box::new(|effect, tree| {
-        let Effect::ReadMany { paths, length } = effect else {
+        let Effect::ReadMany {
+            paths,
+            within,
+            length,
+        } = effect
+        else {
             return None;
         };
         let mut inner = SimHost::with_tree(0, tree.clone());
         let flow = memdir_core::flow::probe(vec![Effect::ReadMany {
             paths: paths.clone(),
+            within: within.clone(),
             length: *length,
         }]);
         let Some(Outcome::Heads(mut heads)) = inner.run(flow).ok()?.pop() else {
