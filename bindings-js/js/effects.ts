@@ -111,10 +111,9 @@ export interface Stat {
   mode: number | null;
 }
 
-/** The entries of a folder as they cross to the core, see pack.ts. */
+/** The entries of a folder as they cross to the core, in at least one part; see pack.ts. */
 export interface Listing {
-  names: string;
-  numbers: Float64Array;
+  parts: { names: string; numbers: Float64Array }[];
   incomplete: boolean;
 }
 

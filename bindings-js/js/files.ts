@@ -9,8 +9,8 @@ import {
   lstatSync,
   lutimesSync,
   mkdirSync,
+  opendirSync,
   openSync,
-  readdirSync,
   readlinkSync,
   readSync,
   realpathSync,
@@ -26,7 +26,7 @@ import { dirname, sep } from "node:path";
 import { beneath, type Beneath } from "./beneath.js";
 import { bytesOf, type Effects, type Head, type Listing, type Outcome, type Stat } from "./effects.js";
 import { errno, Failed, failure, noRegularFile, notUtf8 } from "./failure.js";
-import { packEntry, rowsFor } from "./pack.js";
+import { packEntry, PART, rowsFor } from "./pack.js";
 import type { Task } from "./turns.js";
 
 /** Where the system has no such flag, Node has no such constant. */
@@ -35,6 +35,8 @@ const READ = constants.O_RDONLY | CAREFULLY;
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | CAREFULLY;
 /** Bytes that are read at a time when a file turns out longer than it was. */
 const CHUNK = 65_536;
+/** Names that the system is asked for at a time. */
+const READ_AT_ONCE = 256;
 /** Files of a folder that are looked at before anything else may have its turn. */
 const BATCH = 16;
 const BIGINT = { bigint: true, throwIfNoEntry: true } as const;
@@ -59,23 +61,45 @@ export function* list({ path, within }: Effects["list"]): Task<Outcome> {
 }
 
 function* listFolder(path: string): Task<Listing> {
-  const names = readdirSync(path);
-  const joined = names.join("\0");
   const folder = path.endsWith(sep) ? path : path + sep;
-  yield;
-  if (isDoubtful(joined)) {
-    return yield* listRaw(path, folder);
-  }
-  const numbers = rowsFor(names.length);
-  let row = 0;
-  for (const name of names) {
-    packEntry(numbers, row, false, tryLstat(folder + name));
-    row += 1;
-    if (row % BATCH === 0) {
-      yield;
+  const parts: Listing["parts"] = [];
+  for (const names of yield* readNames(path, "utf8")) {
+    const joined = names.join("\0");
+    if (isDoubtful(joined)) {
+      return yield* listRaw(path, folder);
     }
+    const numbers = rowsFor(names.length);
+    for (const [row, name] of names.entries()) {
+      packEntry(numbers, row, false, tryLstat(folder + name));
+      if (row % BATCH === 0) {
+        yield;
+      }
+    }
+    parts.push({ names: joined, numbers });
   }
-  return { names: joined, numbers, incomplete: false };
+  return { parts, incomplete: false };
+}
+
+/** The names in a folder, as many at a time as cross to the core at a time. */
+function* readNames<T extends string | Buffer>(path: string, encoding: T extends string ? "utf8" : "buffer"): Task<T[][]> {
+  // Node's types know no encoding of names but that of texts.
+  const entries = opendirSync(path, { encoding: encoding as BufferEncoding, bufferSize: READ_AT_ONCE });
+  try {
+    let names: T[] = [];
+    const parts = [names];
+    for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
+      if (names.length === PART) {
+        parts.push((names = []));
+      }
+      names.push(entry.name as T);
+      if (names.length % BATCH === 0) {
+        yield;
+      }
+    }
+    return parts;
+  } finally {
+    entries.closeSync();
+  }
 }
 
 /** Whether a name among them may stand for other bytes than its own. */
@@ -84,13 +108,16 @@ function isDoubtful(names: string): boolean {
 }
 
 function* listRaw(path: string, folder: string): Task<Listing> {
-  const names = readdirSync(path, { encoding: "buffer" });
-  const numbers = rowsFor(names.length);
-  for (const [row, name] of names.entries()) {
-    packEntry(numbers, row, !isUtf8(name), tryLstat(Buffer.concat([Buffer.from(folder), name])));
-    yield;
+  const parts: Listing["parts"] = [];
+  for (const names of yield* readNames<Buffer>(path, "buffer")) {
+    const numbers = rowsFor(names.length);
+    for (const [row, name] of names.entries()) {
+      packEntry(numbers, row, !isUtf8(name), tryLstat(Buffer.concat([Buffer.from(folder), name])));
+      yield;
+    }
+    parts.push({ names: names.join("\0"), numbers });
   }
-  return { names: names.join("\0"), numbers, incomplete: false };
+  return { parts, incomplete: false };
 }
 
 /** Null when it went away meanwhile. */

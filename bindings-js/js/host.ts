@@ -11,7 +11,7 @@ import { MemdirError } from "./errors.js";
 import { failure } from "./failure.js";
 import * as files from "./files.js";
 import { http } from "./http.js";
-import { answer, isLarge, type Answerable } from "./pack.js";
+import { answer, type Answerable } from "./pack.js";
 import { openEditor, run } from "./run.js";
 import * as system from "./system.js";
 import { print, readStdin } from "./terminal.js";
@@ -50,14 +50,7 @@ export async function drive<T>(instance: Core, flow: Flow, user: UserFunctions, 
         return step.done;
       }
       const responses = await performAll(step.effects, user, stop.signal);
-      let end = performance.now() + SLICE_MS;
-      for (const { id, outcome } of responses) {
-        if (isLarge(outcome) || performance.now() >= end) {
-          await nextTurn();
-          end = performance.now() + SLICE_MS;
-        }
-        call(instance, () => answer(flow, id, outcome));
-      }
+      await handOver(instance, flow, responses);
     }
   } catch (error) {
     const cancelled = signal?.aborted === true && error instanceof MemdirError && error.code === "aborted";
@@ -65,6 +58,24 @@ export async function drive<T>(instance: Core, flow: Flow, user: UserFunctions, 
   } finally {
     signal?.removeEventListener("abort", cancel);
     end(instance, () => flow.free());
+  }
+}
+
+/** Gives the core its answers, and everything else its turn. */
+async function handOver(instance: Core, flow: Flow, responses: Response[]): Promise<void> {
+  let end = performance.now() + SLICE_MS;
+  for (const { id, outcome } of responses) {
+    const pieces = answer(flow, id, outcome);
+    while (call(instance, () => pieces.next()).done !== true) {
+      if (performance.now() >= end) {
+        await nextTurn();
+        end = performance.now() + SLICE_MS;
+      }
+    }
+    if (performance.now() >= end) {
+      await nextTurn();
+      end = performance.now() + SLICE_MS;
+    }
   }
 }
 

@@ -2,30 +2,31 @@
 // for which the other side is src/packed.rs.
 
 import type { Failure, Head, Outcome, Stat } from "./effects.js";
+import type { Task } from "./turns.js";
 import type { MemoryHeader, MemoryType, ReportEntry, Scan } from "./types.js";
 
 /** What a flow takes. */
 export interface Answerable {
   answer(id: number, outcome: Outcome): void;
+  /** With the number of the last listing: more of it. */
   answerListing(id: number, names: string, numbers: Float64Array, incomplete: boolean): void;
   answerHeads(id: number, contents: Uint8Array, lengths: Int32Array, failures: Failure[]): void;
 }
 
 const COLUMNS = 8;
-/** Numbers of a listing that takes milliseconds to hand over. */
-const LARGE = 1000 * COLUMNS;
+/** Entries that are handed over at a time, in less than a millisecond. */
+export const PART = 512;
 const KINDS = { file: 0, directory: 1, link: 2, other: 3 } satisfies Record<Stat["kind"], number>;
 const NO_STAT = -1;
 
-/** Whether handing it over takes milliseconds. */
-export function isLarge(outcome: Outcome): boolean {
-  return typeof outcome === "object" && "listing" in outcome && outcome.listing.numbers.length > LARGE;
-}
-
-export function answer(flow: Answerable, id: number, outcome: Outcome): void {
+/** Hands over an outcome, in pieces if it is large. */
+export function* answer(flow: Answerable, id: number, outcome: Outcome): Task<void> {
   if (typeof outcome === "object" && "listing" in outcome) {
-    const { names, numbers, incomplete } = outcome.listing;
-    flow.answerListing(id, names, numbers, incomplete);
+    const { parts, incomplete } = outcome.listing;
+    for (const { names, numbers } of parts) {
+      flow.answerListing(id, names, numbers, incomplete);
+      yield;
+    }
   } else if (typeof outcome === "object" && "heads" in outcome) {
     answerHeads(flow, id, outcome.heads);
   } else {
@@ -33,7 +34,7 @@ export function answer(flow: Answerable, id: number, outcome: Outcome): void {
   }
 }
 
-/** Room for the numbers of a listing, whose names are joined by NUL. */
+/** Room for the numbers of a part of a listing, whose names are joined by NUL. */
 export function rowsFor(entries: number): Float64Array {
   return new Float64Array(entries * COLUMNS);
 }

@@ -66,7 +66,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Takes a listing, see [`packed::listing`].
+    /// Takes a listing, see [`packed::listing`]; with the number of the last one, more of it.
     ///
     /// # Errors
     /// `protocol`.
@@ -78,10 +78,17 @@ impl Flow {
         numbers: &[f64],
         incomplete: bool,
     ) -> Result<()> {
-        self.take(
-            id,
-            Outcome::Listing(packed::listing(names, numbers, incomplete)?),
-        );
+        let listing = packed::listing(names, numbers, incomplete)?;
+        match self.answers.last_mut() {
+            Some(Response {
+                id: last,
+                outcome: Outcome::Listing(begun),
+            }) if *last == id => {
+                begun.entries.extend(listing.entries);
+                begun.incomplete |= listing.incomplete;
+            }
+            _ => self.take(id, Outcome::Listing(listing)),
+        }
         Ok(())
     }
 

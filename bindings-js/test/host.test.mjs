@@ -15,7 +15,7 @@ import { folder, memory, store } from "./support/folders.mjs";
 
 const require = createRequire(import.meta.url);
 const { call, core } = require("../dist/core.js");
-const { answer } = require("../dist/pack.js");
+const { answer, PART } = require("../dist/pack.js");
 const UNIX = process.platform !== "win32";
 
 /** A server on this machine; gives its address. */
@@ -260,6 +260,16 @@ test("cancelling stops what waits", async (t) => {
   }
 });
 
+test("a long listing comes in parts, each entry once", async (t) => {
+  const path = folder(t);
+  const names = Array.from({ length: 2 * PART + 1 }, (_, index) => `${index}.md`).sort();
+  names.forEach((name) => writeFileSync(join(path, name), name));
+  const [{ listing }] = await perform([{ kind: "list", path, within: null }]);
+  assert.deepEqual(listing.entries.map(({ name }) => name).sort(), names);
+  assert.ok(listing.entries.every(({ name, stat }) => stat.size === name.length));
+  assert.equal(listing.incomplete, false);
+});
+
 test("cancelling lets files finish", async (t) => {
   const path = folder(t);
   const controller = new AbortController();
@@ -337,7 +347,9 @@ test("a signal that is used again and again collects no listeners", async (t) =>
 const FAILURE = { code: "other", message: "x" };
 const OUTCOMES = {
   Done: "done",
-  Listing: { listing: { names: "a", numbers: Float64Array.of(-1, 0, 0, 0, 0, 0, 0, 0), incomplete: false } },
+  Listing: {
+    listing: { parts: [{ names: "a", numbers: Float64Array.of(-1, 0, 0, 0, 0, 0, 0, 0) }], incomplete: false },
+  },
   Content: { content: Uint8Array.of(1) },
   Heads: { heads: [{ content: Uint8Array.of(1) }, { failed: FAILURE }] },
   Stat: {
@@ -351,12 +363,17 @@ const OUTCOMES = {
   Changed: { changed: true },
 };
 
+/** Hands over a whole outcome at once. */
+function give(flow, id, outcome) {
+  for (const _ of answer(flow, id, outcome));
+}
+
 test("the core takes every kind of outcome, and refuses the wrong one with `protocol`", () => {
   const instance = core();
   for (const [kind, outcome] of Object.entries(OUTCOMES)) {
     const flow = new instance.Store({ directory: "/tmp/memory" }).open();
     assert.equal(flow.resume().effects[0].effect.kind, "host-info");
-    answer(flow, 0, outcome);
+    give(flow, 0, outcome);
     assert.throws(
       () => call(instance, () => flow.resume()),
       (error) => error.code === "protocol" && error.message.includes(`not Some(${kind})`),
@@ -387,7 +404,7 @@ test("a contract that is broken gives `protocol`, never a trap", () => {
   for (const [name, answers] of Object.entries(cases)) {
     const flow = start();
     const go = () => {
-      answers.forEach(({ id, outcome }) => answer(flow, id, outcome));
+      answers.forEach(({ id, outcome }) => give(flow, id, outcome));
       flow.resume();
     };
     assert.throws(() => call(instance, go), (error) => error.code === "protocol", name);

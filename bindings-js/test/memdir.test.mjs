@@ -127,6 +127,7 @@ test("a folder of 10,000 files never holds the event loop for long", async (t) =
           report.map(({ code }) => code),
           ["over-limit"],
         );
+        assert.match(report[0].message, /^9800 memories/);
       }),
     );
   }

@@ -19,7 +19,8 @@ export async function perform(effects, { user = {}, signal } = {}) {
     answerListing(id, names, numbers, incomplete) {
       const rows = Array.from({ length: numbers.length / 8 }, (_, row) => [...numbers.subarray(row * 8, row * 8 + 8)]);
       const all = names.split("\0");
-      outcomes[id] = { listing: { entries: rows.map((row, index) => entry(all[index], row)), incomplete } };
+      const before = outcomes[id].listing?.entries ?? [];
+      outcomes[id] = { listing: { entries: [...before, ...rows.map((row, index) => entry(all[index], row))], incomplete } };
     },
     answerHeads(id, contents, lengths, failures) {
       let start = 0;
