@@ -1,5 +1,6 @@
 // Decides what may enter: the types of arguments, and that every text is well-formed. Everything
-// else about an argument is decided by the core.
+// else about an argument is decided by the core. It gets copies: a getter of the caller's that throws
+// must not do so inside of it.
 
 import { invalidArgument, invalidText, isMemdirError } from "./errors.js";
 
@@ -90,11 +91,12 @@ export function optionalCount(value: unknown, name: string): number | undefined 
 
 /** Texts by name. */
 export function entries(value: unknown, name: string): Record<string, string> {
-  for (const [key, content] of Object.entries(object(value, name))) {
+  const given = Object.entries(object(value, name));
+  for (const [key, content] of given) {
     text(key, `a key of ${name}`);
     text(content, `${name}[${JSON.stringify(key)}]`);
   }
-  return value as Record<string, string>;
+  return Object.fromEntries(given) as Record<string, string>;
 }
 
 /** An environment; a variable that is undefined is not set. */
@@ -130,19 +132,22 @@ export function texts(value: unknown, name: string): string[] {
   return value.map((item, index) => text(item, `${name}[${index}]`));
 }
 
-/** A list of objects whose texts are well-formed; their shape is the core's to check. */
+/** A list of flat objects whose texts are well-formed; their shape is the core's to check. */
 export function list<T>(value: unknown, name: string): T[] {
   if (!Array.isArray(value)) {
     throw invalidArgument(`${name} must be a list, not ${kind(value)}`);
   }
-  value.forEach((item, index) => {
-    for (const [key, content] of Object.entries(object(item, `${name}[${index}]`))) {
+  return Array.from(value, (item, index) => {
+    const given = Object.entries(object(item, `${name}[${index}]`));
+    for (const [key, content] of given) {
       if (typeof content === "string") {
         text(content, `${name}[${index}].${key}`);
+      } else if ((typeof content === "object" && content !== null) || typeof content === "function") {
+        throw invalidArgument(`${name}[${index}].${key} must be a plain value, not ${kind(content)}`);
       }
     }
+    return Object.fromEntries(given) as T;
   });
-  return value as T[];
 }
 
 function object(value: unknown, name: string): Record<string, unknown> {

@@ -5,8 +5,10 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import fc from "fast-check";
-import { MemdirError } from "memdir";
+import { Memdir, MemdirError } from "memdir";
 import * as rules from "memdir/rules";
+
+import { folder } from "./support/folders.mjs";
 
 const MAX_LINES = 200;
 const MAX_BYTES = 25_000;
@@ -210,6 +212,44 @@ test("the table of errors is closed, and the types list the same codes", () => {
   }
   assert.deepEqual(union("ErrorCode"), codes);
   assert.deepEqual(union("ErrorFamily"), ["engine", "input", "path", "host"]);
+});
+
+test("what a caller's getter throws is the caller's, and breaks nothing", async (t) => {
+  // Where each look may be the one that throws.
+  const throwing = (fields, after) => {
+    let looks = 0;
+    const get = (target, key) => {
+      looks += 1;
+      if (looks > after) {
+        throw new RangeError("mine");
+      }
+      return target[key];
+    };
+    return new Proxy(fields, { get });
+  };
+  const memdir = await Memdir.open({ directory: folder(t) });
+  const calls = [
+    (after) => rules.formatManifest([throwing(memory(), after)]),
+    (after) => rules.formatManifest(throwing([memory()], after)),
+    (after) => rules.formatManifest([{ ...memory(), name: throwing({}, after) }]),
+    (after) => rules.teamDelta(throwing({ a: "1" }, after), {}),
+    (after) => rules.batchEntries(throwing({ a: "1" }, after)),
+    (after) => rules.memoryEnabled(throwing({ A: "1" }, after), throwing({ user: true }, after)),
+    (after) => rules.chooseDirectory(throwing({ ...question(), env: throwing({ A: "1" }, after) }, after)),
+    (after) => rules.lintMemories(throwing({ memories: [throwing({ path: "a.md", text: "x" }, after)] }, after)),
+  ];
+  for (const call of calls) {
+    for (let after = 0; after < 30; after += 1) {
+      try {
+        call(after);
+      } catch (error) {
+        const own = error instanceof RangeError && error.message === "mine";
+        assert.ok(own || error.code === "invalid-argument", `${call} after ${after}: ${error}`);
+      }
+    }
+  }
+  // Its instance of the core is still in use.
+  assert.deepEqual(await memdir.scan(), { memories: [], report: [] });
 });
 
 /** The members of a union of strings in the types that users get. */

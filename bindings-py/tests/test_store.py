@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import memdir
 import pytest
@@ -244,6 +245,7 @@ def test_wrong_arguments() -> None:
         lambda: rules.default_scope("opinion"),  # type: ignore[arg-type]
         lambda: Memdir(directory="/a/b", platform="amiga"),  # type: ignore[arg-type]
         lambda: Memdir(directory="/a/b", settings={"a": float("nan")}),
+        lambda: Memdir(directory="/a/b", settings=deep(100_000)),
         lambda: Memdir(directory="/a/b", features=Features(extract_every=-1)),
         lambda: Memdir(cwd="notes"),
         lambda: memdir._core.probe([{"kind": "dance"}]),
@@ -252,6 +254,13 @@ def test_wrong_arguments() -> None:
         with pytest.raises(memdir.InputError) as raised:
             call()
         assert raised.value.code == "invalid-argument"
+
+
+def deep(levels: int) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for _ in range(levels):
+        settings = {"a": settings}
+    return settings
 
 
 def test_a_directory_may_be_a_path(store: Path) -> None:

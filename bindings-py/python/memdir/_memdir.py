@@ -85,7 +85,7 @@ def _json(settings: Mapping[str, Any]) -> str:
         raise TypeError(f"settings must be a mapping, not {type(settings).__name__}")
     try:
         return json.dumps(dict(settings), ensure_ascii=False, allow_nan=False)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"settings must be JSON: {error}", code="invalid-argument") from error
 
 
