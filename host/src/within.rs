@@ -88,15 +88,15 @@ mod by_descriptor {
         }
     }
 
-    /// In one call; none where the system has no such call: before Linux 5.6, and in sandboxes that
-    /// forbid what they do not know.
+    /// In one call; none where the system has no such call, before Linux 5.6 and in sandboxes that
+    /// forbid what they do not know, and where the way is longer than it takes at once.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn at_once(folder: &OwnedFd, rest: &Path, flags: OFlags) -> Option<Result<OwnedFd, Errno>> {
         use rustix::fs::{ResolveFlags, openat2};
 
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         match openat2(folder, rest, flags, Mode::empty(), resolve) {
-            Err(Errno::NOSYS | Errno::PERM) => None,
+            Err(Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => None,
             opened => Some(opened),
         }
     }
