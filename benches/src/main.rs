@@ -2,7 +2,9 @@
 //! prints the ratios. All figures of a table come from one run; nothing here is asserted.
 #![expect(clippy::print_stdout, reason = "the tables are the result")]
 
+mod filler;
 mod memory;
+mod quality;
 mod raw;
 mod samples;
 mod store;
@@ -12,6 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use samples::{Samples, median_ms};
+
+/// What the recalls ask: words that stand in many memories.
+const QUESTION: &str = "how long are failed webhooks retried before somebody is called";
 
 /// Name of one measured way and its median in milliseconds.
 type Row = (String, f64);
@@ -23,6 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .ok_or("the benches have no parent folder")?;
+    // One table of recall quality by itself is what is looked at while rankings are changed.
+    if let Some(split) = std::env::args().nth(1) {
+        return quality::compare(root, &split, 0);
+    }
     let folder = std::env::temp_dir().join(format!("memdir-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let measured = measure(root, &folder);
@@ -48,7 +57,11 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     for (size, folder) in &folders {
         warm(root, *size, folder)?;
     }
+    recall(root, &folder.join("varied"))?;
     open(root, &folder.join("project"), small)?;
+    for (split, filler) in [("tune", 0), ("test", 0), ("test", 2_000)] {
+        quality::compare(root, split, filler)?;
+    }
     let bytes = memory::of_headers(10_000);
     println!(
         "10,000 headers take {:.1} MB in the core.",
@@ -114,6 +127,70 @@ fn warm(root: &Path, size: usize, folder: &Path) -> Result<(), Box<dyn Error>> {
         folder,
         &format!("Second scan of {size} unchanged memories in Node"),
     )
+}
+
+/// A recall by words among many memories: the first one reads all of them, a later one none.
+fn recall(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    store::create_varied(&root.join("tests/recall/memories"), folder, 10_000)?;
+    let (mut floor, mut first) = (Samples::default(), Samples::default());
+    for _ in 0..9 {
+        floor.time(|| raw::list_and_read(folder))?;
+        let store = store::at(folder)?;
+        first.time(|| store::recall(&store, QUESTION))?;
+    }
+    let floor = floor.median_ms();
+    let rows = [
+        (
+            "raw Rust loop: list, open, read all, close".to_owned(),
+            floor,
+        ),
+        ("memdir in Rust".to_owned(), first.median_ms()),
+    ];
+    table("First recall among 10000 memories, native", floor, &rows);
+    recall_in_node(
+        root,
+        folder,
+        "first",
+        "First recall among 10000 memories in Node",
+    )?;
+
+    let (mut floor, mut later) = (Samples::default(), Samples::default());
+    let store = store::at(folder)?;
+    store::recall(&store, QUESTION)?;
+    for _ in 0..samples::ROUNDS / 3 {
+        floor.time(|| raw::list_and_stat(folder))?;
+        later.time(|| store::recall(&store, QUESTION))?;
+    }
+    let floor = floor.median_ms();
+    let rows = [
+        ("raw Rust loop: list, lstat".to_owned(), floor),
+        ("memdir in Rust".to_owned(), later.median_ms()),
+    ];
+    table("Later recall among 10000 memories, native", floor, &rows);
+    recall_in_node(
+        root,
+        folder,
+        "later",
+        "Later recall among 10000 memories in Node",
+    )
+}
+
+fn recall_in_node(
+    root: &Path,
+    folder: &Path,
+    which: &str,
+    title: &str,
+) -> Result<(), Box<dyn Error>> {
+    let script = root.join("benches/recall.mjs");
+    let rows = face(
+        Command::new("node")
+            .arg(script)
+            .arg(folder)
+            .args([QUESTION, which]),
+    )?;
+    let (first, _) = rows.first().ok_or("the script measured nothing")?;
+    table(title, median_ms(&rows, first)?, &rows);
+    Ok(())
 }
 
 /// Finding the store of a project, with settings files and a git root; and in a new process.

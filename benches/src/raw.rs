@@ -17,6 +17,20 @@ pub fn list_and_read_heads(folder: &Path) -> Result<usize, Box<dyn Error>> {
     Ok(total)
 }
 
+/// Lists, and per file opens, reads all, closes. Gives the bytes read.
+pub fn list_and_read(folder: &Path) -> Result<usize, Box<dyn Error>> {
+    let mut total = 0;
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            all.clear();
+            total += File::open(entry.path())?.read_to_end(&mut all)?;
+        }
+    }
+    Ok(total)
+}
+
 /// Lists, and asks for the size and time of every entry. Gives the bytes of all.
 pub fn list_and_stat(folder: &Path) -> Result<u64, Box<dyn Error>> {
     let mut total = 0;

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use memdir_core::flow::Flow;
-use memdir_core::store::{OpenOptions, Opened, Scan, Store};
+use memdir_core::store::{Features, OpenOptions, Opened, Recall, RecallOptions, Scan, Store};
 
 use crate::text;
 
@@ -39,6 +39,60 @@ pub fn create(folder: &Path, files: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Writes memories whose bodies are lines of the recall fixture in a mixed order: as many different
+/// words, in as many scripts, as people use.
+pub fn create_varied(fixture: &Path, folder: &Path, files: usize) -> Result<(), Box<dyn Error>> {
+    let mut lines = Vec::new();
+    let mut names: Vec<PathBuf> = Vec::new();
+    for folder in [fixture.to_owned(), fixture.join("team")] {
+        for entry in std::fs::read_dir(folder)? {
+            names.push(entry?.path());
+        }
+    }
+    names.retain(|name| name.extension().is_some_and(|ending| ending == "md") && name.is_file());
+    names.sort();
+    for name in names {
+        let text = std::fs::read_to_string(name)?;
+        lines.extend(
+            text.lines()
+                .filter(|line| line.len() > 20)
+                .map(str::to_owned),
+        );
+    }
+    std::fs::create_dir_all(folder)?;
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    // A linear congruential generator: the same store every time.
+    let mut random = 1_u64;
+    for number in 0..files {
+        let mut memory =
+            format!("---\nname: note-{number}\ndescription: Note {number}\ntype: project\n---\n\n");
+        while memory.len() < FILE_BYTES {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let at = usize::try_from(random >> 33)? % lines.len().max(1);
+            memory.push_str(lines.get(at).map_or("", String::as_str));
+            // Now and then a word that stands nowhere else, as numbers and names do.
+            if random >> 60 < 4 {
+                memory.push_str(&format!(" ticket-{number}-{}", random >> 52));
+            }
+            memory.push('\n');
+        }
+        let path = folder.join(format!("note_{number:05}.md"));
+        std::fs::write(&path, memory)?;
+        std::fs::File::options()
+            .write(true)
+            .open(&path)?
+            .set_modified(old)?;
+    }
+    Ok(())
+}
+
+/// One recall by words.
+pub fn recall(store: &Store, query: &str) -> Result<Recall, Box<dyn Error>> {
+    run(&mut store.recall(query.to_owned(), RecallOptions::default()))
+}
+
 /// A project with a git folder and three settings files; gives its config home.
 pub fn create_project(project: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let config = project.join("config");
@@ -62,8 +116,13 @@ pub fn create_project(project: &Path) -> Result<PathBuf, Box<dyn Error>> {
 
 /// The store in a folder, not yet opened.
 pub fn at(folder: &Path) -> Result<Store, Box<dyn Error>> {
+    let features = Features {
+        count_uses: false,
+        ..Features::default()
+    };
     Ok(Store::new(OpenOptions {
         directory: Some(text(folder)?),
+        features,
         ..OpenOptions::default()
     }))
 }

@@ -78,15 +78,22 @@ export function optionalTime(value: unknown, name: string): number | undefined {
   return value === undefined || value === null ? undefined : time(value, name);
 }
 
-/** A whole number that fits 32 bits, or nothing. */
-export function optionalCount(value: unknown, name: string): number | undefined {
-  if (value === undefined || value === null) {
-    return undefined;
-  }
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
-    throw invalidArgument(`${name} must be a whole number from 0 to 4294967295, not ${shown(value)}`);
+/** A whole number that fits 32 bits, or as many as there are up to `max`. */
+export function count(value: unknown, name: string, max = 0xffff_ffff): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
+    throw invalidArgument(`${name} must be a whole number from 0 to ${max}, not ${shown(value)}`);
   }
   return value;
+}
+
+/** A whole number that fits 32 bits, or nothing. */
+export function optionalCount(value: unknown, name: string): number | undefined {
+  return value === undefined || value === null ? undefined : count(value, name);
+}
+
+/** A number of bytes. */
+export function size(value: unknown, name: string): number {
+  return count(value, name, Number.MAX_SAFE_INTEGER);
 }
 
 /** Texts by name. */
@@ -126,10 +133,37 @@ export function optionalJson(value: unknown, name: string): string | undefined {
 
 /** A list of texts. */
 export function texts(value: unknown, name: string): string[] {
+  return listOf(value, name, text);
+}
+
+/** A list, each item checked by `item`. */
+export function listOf<T>(value: unknown, name: string, item: (value: unknown, name: string) => T): T[] {
   if (!Array.isArray(value)) {
     throw invalidArgument(`${name} must be a list, not ${kind(value)}`);
   }
-  return value.map((item, index) => text(item, `${name}[${index}]`));
+  return Array.from(value, (one: unknown, index) => item(one, `${name}[${index}]`));
+}
+
+/** What a tool gave. */
+export function toolResult(value: unknown, name: string): { tool: string; ok: boolean | null } {
+  const { tool, ok } = options(object(value, name), name, ["tool", "ok"]);
+  return { tool: text(tool, `${name}.tool`), ok: optionalFlag(ok ?? undefined, `${name}.ok`) ?? null };
+}
+
+/** One message to a model. */
+export function message(value: unknown, name: string): { role: string; content: string } {
+  const { role, content } = options(object(value, name), name, ["role", "content"]);
+  return { role: text(role, `${name}.role`), content: text(content, `${name}.content`) };
+}
+
+/** What a model is asked by HTTP: which one, and what else is given. */
+export function model(value: unknown, name: string): { name: string; apiKey: string | undefined; baseUrl: string | undefined } {
+  const given = options(typeof value === "string" ? { name: value } : object(value, name), name, ["name", "apiKey", "baseUrl"]);
+  return {
+    name: text(given["name"], `${name}.name`),
+    apiKey: optionalText(given["apiKey"], `${name}.apiKey`),
+    baseUrl: optionalText(given["baseUrl"], `${name}.baseUrl`),
+  };
 }
 
 /** A list of flat objects whose texts are well-formed; their shape is the core's to check. */

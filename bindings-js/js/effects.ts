@@ -1,16 +1,12 @@
 // The effects that a flow asks for and the outcomes that answer them, as they cross from and to the
 // core (core/src/flow/effect.rs and outcome.rs).
 
-import type { MemdirEvent, Platform } from "./types.js";
+import type { Header, MemdirEvent, Platform } from "./types.js";
+
+export type { Header } from "./types.js";
 
 /** What is written: text (as UTF-8) or bytes. */
 export type Content = { text: string } | { bytes: Uint8Array };
-
-/** A name and a value: of HTTP, or of an environment. */
-export interface Header {
-  name: string;
-  value: string;
-}
 
 /**
  * Everything that a flow can ask for, by kind. Paths are absolute. With `within`, a folder that holds

@@ -22,10 +22,19 @@ export function http(effect: Effects["http"], stop: AbortSignal): Promise<Outcom
   });
 }
 
-function requestOf({ method, url, headers, body }: Effects["http"]): Request {
-  if (!/^https?:\/\//i.test(url)) {
+function requestOf(effect: Effects["http"]): Request {
+  if (!/^https?:\/\//i.test(effect.url)) {
     throw new Failed("unsupported", "only http:// and https:// can be asked");
   }
+  try {
+    return valid(effect);
+  } catch {
+    // What `fetch` says of it repeats addresses and headers, in which secrets stand.
+    throw new Failed("other", "the address or a header is none that can be sent");
+  }
+}
+
+function valid({ method, url, headers, body }: Effects["http"]): Request {
   const all = new Headers();
   for (const { name, value } of headers) {
     all.append(name, value);

@@ -3,10 +3,22 @@
 
 import * as check from "./check.js";
 import { call, core, end, type Core } from "./core.js";
+import { invalidArgument } from "./errors.js";
 import { drive, type Flow } from "./host.js";
 import { unpackScan, type PackedScan } from "./pack.js";
 import { environment, homeDirectory, workingDirectory } from "./surroundings.js";
-import type { CallOptions, Lint, MemoryFile, Opened, OpenOptions, PromptOptions, Scan } from "./types.js";
+import type {
+  CallOptions,
+  Lint,
+  MemoryFile,
+  ModelFunction,
+  Opened,
+  OpenOptions,
+  PromptOptions,
+  Recall,
+  RecallOptions,
+  Scan,
+} from "./types.js";
 import type { UserFunctions } from "./user.js";
 
 const OPEN_OPTIONS = [
@@ -19,6 +31,17 @@ const OPEN_OPTIONS = [
   "features",
   "onEvent",
   "model",
+  "signal",
+];
+
+const RECALL_OPTIONS = [
+  "limit",
+  "strategy",
+  "recentTools",
+  "toolResults",
+  "surfaced",
+  "alreadyRead",
+  "state",
   "signal",
 ];
 
@@ -43,6 +66,7 @@ export class Memdir implements AsyncDisposable {
   readonly #store: Store;
   readonly #user: UserFunctions;
   readonly #running = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
 
   private constructor(instance: Core, store: Store, user: UserFunctions, opened: Opened) {
     this.#core = instance;
@@ -58,16 +82,14 @@ export class Memdir implements AsyncDisposable {
    * Claude Code uses there (facts 1 and 2). It need not exist yet; opening creates nothing. What was
    * wrong on the way, such as settings that cannot be read, is in `opened.report`.
    *
-   * Rejects with `invalid-argument` and `invalid-text`, with the `path-…` codes for a directory that
-   * is not accepted (facts 1.5), and with `no-home` when the project's folder would be in a home
-   * directory that there is not.
+   * Rejects with `invalid-argument` (also for a model that is none, or that has no key) and
+   * `invalid-text`, with the `path-…` codes for a directory that is not accepted (facts 1.5), and with
+   * `no-home` when the project's folder would be in a home directory that there is not.
    */
   static async open(options?: OpenOptions): Promise<Memdir> {
     const given = check.options(options, "options", OPEN_OPTIONS);
-    const user: UserFunctions = {
-      onEvent: check.optionalFunction(given["onEvent"], "onEvent"),
-      model: check.optionalFunction(given["model"], "model"),
-    };
+    const { model, ask } = modelOf(given["model"]);
+    const user: UserFunctions = { onEvent: check.optionalFunction(given["onEvent"], "onEvent"), model: ask };
     const signal = check.optionalSignal(given["signal"]);
     const where = {
       directory: check.optionalText(given["directory"], "directory"),
@@ -76,6 +98,7 @@ export class Memdir implements AsyncDisposable {
       env: given["env"] === undefined ? environment() : check.environment(given["env"], "env"),
       settings: check.optionalJson(given["settings"], "settings"),
       platform: check.optionalText(given["platform"], "platform"),
+      model,
       features: featuresOf(given["features"]),
     };
     const instance = core();
@@ -140,6 +163,33 @@ export class Memdir implements AsyncDisposable {
   }
 
   /**
+   * The memories that help with `query`, at most five, with as much of their contents as may be shown:
+   * 4,096 bytes of each, 20 KiB in all, 60 KiB in a conversation, which `state` keeps the count of
+   * (facts 5). The model of the store chooses, if it has one; when it cannot, which is no error but
+   * reported, or there is none, the words decide. Counts what it recalled, see `features.countUses`.
+   *
+   * Rejects with `invalid-argument`, `invalid-text`, and with `no-model` when the strategy is `model`
+   * and there is none.
+   */
+  async recall(query: string, options?: RecallOptions): Promise<Recall> {
+    const whole = check.text(query, "query");
+    const given = check.options(options, "options", RECALL_OPTIONS);
+    const signal = check.optionalSignal(given["signal"]);
+    const asked = named({
+      limit: check.optionalCount(given["limit"], "limit"),
+      strategy: check.optionalText(given["strategy"], "strategy"),
+      recentTools: listed(given["recentTools"], "recentTools", check.text),
+      toolResults: listed(given["toolResults"], "toolResults", check.toolResult),
+      surfaced: listed(given["surfaced"], "surfaced", check.text),
+      alreadyRead: listed(given["alreadyRead"], "alreadyRead", check.text),
+      state: stateOf(given["state"]),
+    });
+    const recall = await this.#run<Omit<Recall, "render">>(signal, (store) => store.recall(whole, asked));
+    const render = () => recall.memories.map(({ text }) => text).join("\n\n");
+    return Object.defineProperty(recall as Recall, "render", { value: render });
+  }
+
+  /**
    * Drops everything that was remembered, as after the compaction of a conversation: the next
    * operation finds the store anew, reads every file and computes the prompt. `directory`, `enabled`
    * and `opened` stay what they were.
@@ -149,17 +199,30 @@ export class Memdir implements AsyncDisposable {
   }
 
   /**
-   * Ends the use of the store and waits for the operations that run. Everything that begins after it
-   * rejects with `closed`.
+   * Ends the use of the store: waits for the operations that run, and writes what is still to be
+   * written. Everything that begins after it rejects with `closed`, but for another `close`, which
+   * waits for the first.
    */
   async close(): Promise<void> {
-    end(this.#core, () => this.#store.close());
-    await Promise.allSettled(this.#running);
+    this.#closing ??= this.#end();
+    return this.#closing;
   }
 
   /** The same as {@link Memdir.close}, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #end(): Promise<void> {
+    let flow: Flow | undefined;
+    end(this.#core, () => {
+      flow = this.#store.close();
+    });
+    // What they leave behind is written, too.
+    await Promise.allSettled(this.#running);
+    if (flow !== undefined) {
+      await drive(this.#core, flow, this.#user);
+    }
   }
 
   async #run<T>(signal: AbortSignal | undefined, start: (store: Store) => Flow): Promise<T> {
@@ -174,17 +237,47 @@ export class Memdir implements AsyncDisposable {
   }
 }
 
-const FEATURES = ["team", "extract", "extractNonInteractive", "oneStep", "dailyLog", "dream"] as const;
+const FEATURES = ["team", "extract", "extractNonInteractive", "oneStep", "dailyLog", "dream", "countUses"] as const;
 
 /** What is switched on; what is not named stays as the core has it. */
 function featuresOf(value: unknown): Record<string, unknown> {
   const given = check.options(value, "features", [...FEATURES, "extractEvery"]);
-  const named: Record<string, unknown> = {};
-  for (const feature of FEATURES) {
-    named[feature] = check.optionalFlag(given[feature], `features.${feature}`);
+  const flags = FEATURES.map((feature) => [feature, check.optionalFlag(given[feature], `features.${feature}`)]);
+  const extractEvery = check.optionalCount(given["extractEvery"], "features.extractEvery");
+  return named({ ...Object.fromEntries(flags), extractEvery });
+}
+
+/** What the core is told of the model, and the user's function if it is one. */
+function modelOf(value: unknown): { model?: object; ask?: ModelFunction } {
+  if (value === undefined || value === null) {
+    return {};
   }
-  named["extractEvery"] = check.optionalCount(given["extractEvery"], "features.extractEvery");
-  return Object.fromEntries(Object.entries(named).filter(([, setting]) => setting !== undefined));
+  if (typeof value === "function") {
+    return { model: { name: "function" }, ask: value as ModelFunction };
+  }
+  const model = check.model(value, "model");
+  if (model.name === "function") {
+    throw invalidArgument("model must be the function itself, not its kind");
+  }
+  return { model };
+}
+
+/** What a conversation has been shown, if it is given. */
+function stateOf(value: unknown): object | undefined {
+  if (value === undefined || value === null) {
+    return undefined;
+  }
+  const given = check.options(value, "state", ["surfaced", "bytes"]);
+  return { surfaced: check.texts(given["surfaced"], "state.surfaced"), bytes: check.size(given["bytes"], "state.bytes") };
+}
+
+function listed<T>(value: unknown, name: string, item: (value: unknown, name: string) => T): T[] | undefined {
+  return value === undefined ? undefined : check.listOf(value, name, item);
+}
+
+/** Without what is undefined, which stays as the core has it. */
+function named(options: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, setting]) => setting !== undefined));
 }
 
 function signalOf(options: CallOptions | undefined): AbortSignal | undefined {

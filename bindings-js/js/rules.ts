@@ -8,20 +8,29 @@ import { call, core, type Core } from "./core.js";
 import type {
   Age,
   Choice,
+  CutMemory,
   DirectoryQuestion,
   Enabled,
   EnabledSettings,
   ErrorInfo,
   Finding,
+  Found,
   Frontmatter,
   LintInput,
   LintMemory,
   MemoryHeader,
   MemoryType,
+  ModelHttp,
+  ModelOptions,
+  ModelRequest,
   Platform,
+  RankedMemory,
   Scope,
+  Selection,
   Settings,
+  ToolResult,
   Truncation,
+  Word,
 } from "./types.js";
 
 export type * from "./types.js";
@@ -199,6 +208,106 @@ export function batchEntries(
   const maxBytes = check.optionalCount(check.options(options, "options", ["maxBytes"])["maxBytes"], "maxBytes");
   const batches = rule((core) => core.batchEntries(all, maxBytes)) as Map<string, string>[];
   return batches.map((batch) => Object.fromEntries(batch));
+}
+
+/**
+ * The words of a text that a ranking counts, in their order; what stands in any text (`the`) is left
+ * out. English words are stems, which are not for people to read.
+ */
+export function tokenize(text: string): Word[] {
+  const whole = check.text(text, "text");
+  return rule((core) => core.tokenize(whole));
+}
+
+/**
+ * The memories that a query finds by its words, best first, at equal scores by path; none when
+ * nothing in them surely answers it. What a recall without a model goes by.
+ */
+export function rankMemories(query: string, memories: readonly RankedMemory[]): Found[] {
+  const whole = check.text(query, "query");
+  const texts: string[] = [];
+  const numbers: number[] = [];
+  check.listOf(memories, "memories", (memory, name) => {
+    const { path, text, ageDays, uses } = check.options(memory, name, ["path", "text", "ageDays", "uses"]);
+    texts.push(check.text(path, `${name}.path`), check.text(text, `${name}.text`));
+    numbers.push(check.optionalCount(ageDays, `${name}.ageDays`) ?? 0, check.optionalCount(uses, `${name}.uses`) ?? 0);
+  });
+  return rule((core) => core.rankMemories(whole, texts, Uint32Array.from(numbers)));
+}
+
+/**
+ * Cuts the beginning of a memory down to 200 lines and `maxBytes` (at most 4,096) UTF-8 bytes. `size`
+ * is that of the whole file in bytes, of which `text` may be the beginning; `path` is what the model
+ * is told to read for the rest (facts 5.4).
+ */
+export function cutMemory(text: string, size: number, path: string, maxBytes: number): CutMemory {
+  const whole = check.text(text, "text");
+  const bytes = check.size(size, "size");
+  const rest = check.text(path, "path");
+  const most = check.size(maxBytes, "maxBytes");
+  return rule((core) => core.cutMemory(whole, bytes, rest, most));
+}
+
+/**
+ * How many bytes of each of these memories a recall may show, by their sizes in bytes: at most five
+ * memories, 4,096 bytes each, 20 KiB together, and 60 KiB in a conversation, of which `used` are
+ * gone. 0 for a memory that is left out, because it would be a scrap (facts 5.1, 5.4).
+ */
+export function grantBytes(used: number, sizes: readonly number[]): number[] {
+  const gone = check.size(used, "used");
+  const wanted = Float64Array.from(check.listOf(sizes, "sizes", check.size));
+  return Array.from(rule((core) => core.grantBytes(gone, wanted)));
+}
+
+/**
+ * Reads which memories a model chose: the last JSON object in its answer that has a list
+ * `selected_memories`, else a list by itself, whatever stands around it. A path must be exactly one
+ * of `candidates` (facts 5.2). Throws `model-answer` when there is no such list.
+ */
+export function readSelection(answer: string, candidates: readonly string[]): Selection {
+  const whole = check.text(answer, "answer");
+  const paths = check.texts(candidates, "candidates");
+  return rule((core) => core.readSelection(whole, paths));
+}
+
+/**
+ * The tools in use: those that succeeded and did not fail, each once, in the order in which they
+ * first succeeded. `results` are those since the user's message before the last one (facts 5.3).
+ */
+export function recentTools(results: readonly ToolResult[]): string[] {
+  const all = check.listOf(results, "results", check.toolResult);
+  return rule((core) => core.recentTools(all));
+}
+
+/**
+ * The request as it goes over the wire to `anthropic/` or `openai/`; no environment is looked at.
+ * Throws `invalid-argument` for a model or an address that is none, and for the provider's own
+ * address without a key.
+ */
+export function encodeModelRequest(model: ModelOptions, request: ModelRequest): ModelHttp {
+  const { name, apiKey, baseUrl } = check.model(model, "model");
+  const given = check.options(request, "request", ["purpose", "system", "messages", "maxTokens", "schema"]);
+  const purpose = check.text(given["purpose"], "request.purpose");
+  const system = check.text(given["system"], "request.system");
+  const messages = check.listOf(given["messages"], "request.messages", check.message);
+  const maxTokens = check.count(given["maxTokens"], "request.maxTokens");
+  const schema = check.optionalJson(given["schema"], "request.schema");
+  return rule((core) => core.encodeModelRequest(name, apiKey, baseUrl, purpose, system, messages, maxTokens, schema));
+}
+
+/**
+ * The text of a provider's answer: `name` is the model's as in {@link ModelOptions}, `status` the HTTP
+ * status, `body` what came with it.
+ *
+ * Throws `model-auth` (401, 403), `model-not-found` (404), `model-busy` (408, 409, 429, 5xx: worth
+ * another try), `model-refused` (any other status), `model-answer` when the body is no JSON or has no
+ * text in it, and `invalid-argument` for a name that is none.
+ */
+export function decodeModelAnswer(name: string, status: number, body: string): string {
+  const model = check.text(name, "name");
+  const code = check.count(status, "status", 0xffff);
+  const answer = check.text(body, "body");
+  return rule((core) => core.decodeModelAnswer(model, code, answer));
 }
 
 /** Every error code with its family and an example, in a fixed order. */

@@ -78,7 +78,16 @@ export type ReportCode =
   | "name-missing"
   | "description-missing"
   | "type-missing"
-  | "duplicate-name";
+  | "duplicate-name"
+  | "query-empty"
+  | "query-cut"
+  | "limit-lowered"
+  | "model-failed"
+  | "model-answer-cut"
+  | "model-skipped"
+  | "content-cut"
+  | "session-budget"
+  | "uses-unreadable";
 
 /** One thing that was skipped, cut or repaired. */
 export interface ReportEntry {
@@ -392,14 +401,20 @@ export type ErrorCode =
   | "unsupported"
   | "timeout"
   | "network"
+  | "no-model"
+  | "model-auth"
+  | "model-not-found"
+  | "model-busy"
+  | "model-refused"
+  | "model-answer"
   | "other";
 
 /**
  * Which group a code belongs to: `engine` is how the operation was driven (cancelled, a defect),
  * `input` what the caller passed in, `path` a path that a rule refuses, `host` what the operating
- * system or the network answered.
+ * system or the network answered, `model` what a language model or its provider answered.
  */
-export type ErrorFamily = "engine" | "input" | "path" | "host";
+export type ErrorFamily = "engine" | "input" | "path" | "host" | "model";
 
 /** One row of `errorTable()`. */
 export interface ErrorInfo {
@@ -423,12 +438,78 @@ export interface MemdirEvent {
   message: string;
 }
 
+/** Whose a message is. */
+export type Role = "user" | "assistant";
+
+/** One message of a conversation with a model. */
+export interface Message {
+  /** Whose it is. */
+  role: Role;
+  /** Its text. */
+  content: string;
+}
+
+/** What a model is asked. */
+export interface ModelRequest {
+  /** What it is for; today only `select-memories`. */
+  purpose: string;
+  /** The system prompt. */
+  system: string;
+  /** The conversation, ending with the user's turn. */
+  messages: Message[];
+  /** Of the answer, in the model's tokens. */
+  maxTokens: number;
+  /** The JSON schema of the answer; null for free text. */
+  schema: Record<string, unknown> | null;
+}
+
 /**
- * Your own model: takes the request as JSON and gives the model's answer as JSON. `signal` is
+ * Your own model: gives the text of its answer, JSON when the request has a schema. `signal` is
  * aborted when the operation is cancelled or the model takes too long; what it gives after that is
  * ignored. It may use the store that calls it.
  */
-export type ModelFunction = (request: string, options: { signal: AbortSignal }) => string | Promise<string>;
+export type ModelFunction = (request: ModelRequest, options: { signal: AbortSignal }) => string | Promise<string>;
+
+/**
+ * A model by its provider and the name that it has there. `openai/` speaks to every server with
+ * OpenAI's chat completions.
+ */
+export type ModelName = `anthropic/${string}` | `openai/${string}`;
+
+/** A model to ask over HTTP. */
+export interface ModelOptions {
+  /** `anthropic/NAME` or `openai/NAME`. */
+  name: ModelName;
+  /**
+   * A secret: no error, event or report shows it. Unless it is given, `ANTHROPIC_API_KEY` or
+   * `OPENAI_API_KEY` of the environment.
+   */
+  apiKey?: string | null | undefined;
+  /**
+   * Where the provider is, `http://` or `https://`; for `anthropic/` without, for `openai/` with
+   * `/v1` at its end. Unless it is given, `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL` of the
+   * environment, else the provider's own.
+   */
+  baseUrl?: string | null | undefined;
+}
+
+/** A name and a value: of HTTP, or of an environment. */
+export interface Header {
+  /** Lower case in HTTP answers. */
+  name: string;
+  /** As it stands on the wire. */
+  value: string;
+}
+
+/** A request to a model's provider as it goes over the wire: a POST. */
+export interface ModelHttp {
+  /** The address. */
+  url: string;
+  /** Names in lower case. One of the values holds the key. */
+  headers: Header[];
+  /** JSON text. */
+  body: string;
+}
 
 /** Options of every operation. */
 export interface CallOptions {
@@ -439,7 +520,10 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What is switched on beyond reading. Only `oneStep` has an effect in this version; the others are reserved. */
+/**
+ * What is switched on beyond reading: `countUses` unless it is false, the others only if they are
+ * true. Only `oneStep` and `countUses` have an effect in this version; the others are reserved.
+ */
 export interface Features {
   /** Team memory beside the private one. */
   team?: boolean | undefined;
@@ -455,6 +539,11 @@ export interface Features {
   dream?: boolean | undefined;
   /** Turns from one extraction to the next; 1 unless it is given. */
   extractEvery?: number | undefined;
+  /**
+   * How often a memory is recalled is counted in the store's own folder, `.memdir`, so that what is
+   * used ranks higher; true unless it is given.
+   */
+  countUses?: boolean | undefined;
 }
 
 /**
@@ -474,12 +563,16 @@ export interface OpenOptions extends CallOptions {
   settings?: Record<string, unknown> | null | undefined;
   /** Whose path rules hold; those of this machine unless it is given. */
   platform?: Platform | null | undefined;
-  /** What is switched on; nothing unless it is given. */
+  /** What is switched on. */
   features?: Features | undefined;
   /** Hears of what happens during operations. What it throws becomes a process warning. */
   onEvent?: ((event: MemdirEvent) => void) | undefined;
-  /** Used wherever an operation needs a model, which none does in this version; without it no model is ever called. */
-  model?: ModelFunction | undefined;
+  /**
+   * What {@link Memdir.recall} asks: your own function, or a provider over HTTP, by name or with key
+   * and address. Without it no model is ever asked; the environment adds key and address, never the
+   * choice.
+   */
+  model?: ModelFunction | ModelName | ModelOptions | null | undefined;
 }
 
 /** What a prompt is made of. */
@@ -496,4 +589,146 @@ export interface PromptOptions extends CallOptions {
    * `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES`.
    */
   guidelines?: readonly string[] | undefined;
+}
+
+/** How a recall chooses: by the model if there is one, else by words; by the model; by words. */
+export type Strategy = "auto" | "model" | "lexical";
+
+/** What a tool of the agent's gave. */
+export interface ToolResult {
+  /** The tool's name. */
+  tool: string;
+  /** Whether it succeeded; null while it runs. */
+  ok?: boolean | null | undefined;
+}
+
+/**
+ * What a conversation has been shown already: plain data, to be kept by the agent and passed to its
+ * next recall. After a compaction the agent builds it anew from what is left in the conversation;
+ * then memories that went away can be recalled again.
+ */
+export interface RecallState {
+  /** The memories that were shown, relative to the store. */
+  surfaced: string[];
+  /** UTF-8 bytes of their contents as shown. */
+  bytes: number;
+}
+
+/** What a recall is given besides its query. */
+export interface RecallOptions extends CallOptions {
+  /** How many memories at most, from 1; never more than five, which are meant unless it is given. */
+  limit?: number | null | undefined;
+  /** How they are chosen; `auto` unless it is given. */
+  strategy?: Strategy | undefined;
+  /** Tools that the agent is using: a model leaves out how they are used and keeps warnings. */
+  recentTools?: readonly string[] | undefined;
+  /**
+   * What tools gave since the user's message before the last one; those that only succeeded count as
+   * recent too (facts 5.3).
+   */
+  toolResults?: readonly ToolResult[] | undefined;
+  /** Memories that were shown already, relative to the store or absolute; they are not recalled. */
+  surfaced?: readonly string[] | undefined;
+  /** Files that the agent has read itself, relative to the store or absolute; neither are they. */
+  alreadyRead?: readonly string[] | undefined;
+  /** What the last recall of this conversation gave; nothing was shown unless it is given. */
+  state?: RecallState | null | undefined;
+}
+
+/** Who chose a memory: a model, or its words, which fit the query's. */
+export type RecallReason = "model" | "lexical";
+
+/** One memory as shown. */
+export interface RecalledMemory {
+  /** Relative to the store, with `/`. */
+  path: string;
+  /** The same for tools that read files. */
+  absolutePath: string;
+  /** The file's modification time, in milliseconds since the epoch. */
+  mtimeMs: number;
+  /** What a scan says of it. */
+  header: MemoryHeader;
+  /** Whole days since it was written, never negative. */
+  ageDays: number;
+  /** `today`, `yesterday`, `3 days ago`. */
+  age: string;
+  /** What to keep in mind when using it; null while it is fresh (today and yesterday). */
+  warning: string | null;
+  /** The beginning of the file, frontmatter included, as far as it is shown. */
+  content: string;
+  /** What was cut and where the rest is; null when nothing was. */
+  note: string | null;
+  /** Who chose it. */
+  reason: RecallReason;
+  /**
+   * How well its words fit the query's, rounded to thousandths, to be compared within one answer;
+   * null when they do not.
+   */
+  score: number | null;
+  /** All of it for the agent's model: header, warning, content, note. */
+  text: string;
+}
+
+/** The memories that help with a query (facts 5). */
+export interface Recall {
+  /** The best first. */
+  memories: RecalledMemory[];
+  /** What was skipped, cut or repaired, by path. */
+  report: ReportEntry[];
+  /** To be passed to the next recall of this conversation. */
+  state: RecallState;
+  /**
+   * What the agent's model is shown: the texts of all memories, joined by a blank line. The same to
+   * the byte in every later turn. It is not enumerable: a copy and JSON have only the data.
+   */
+  render(): string;
+}
+
+/** One thing that a query asks for: a word, an identifier, or a piece of a text without blanks. */
+export interface Word {
+  /** What it is found by as a whole; null when that stands in any text. */
+  whole: string | null;
+  /**
+   * What else it is found by: the parts of an identifier, the pieces of a word. A piece of three
+   * letters begins with `~`.
+   */
+  parts: string[];
+}
+
+/** A memory as `rankMemories` takes it. */
+export interface RankedMemory {
+  /** Relative to the store, with `/`. */
+  path: string;
+  /** The whole text of the file. */
+  text: string;
+  /** Whole days since it was written; 0 unless it is given. */
+  ageDays?: number | undefined;
+  /** How often it was recalled; 0 unless it is given. */
+  uses?: number | undefined;
+}
+
+/** A memory that a query found. */
+export interface Found {
+  /** Its path, as given. */
+  path: string;
+  /** How well it fits, rounded to thousandths: to be compared within one answer only. */
+  score: number;
+}
+
+/** A memory as far as it is shown. */
+export interface CutMemory {
+  /** Its beginning, of whole lines unless the first one is too long by itself. */
+  content: string;
+  /** Lines of `content`. */
+  lines: number;
+  /** What was cut and where the rest is, one line for the model; null when nothing was cut. */
+  note: string | null;
+}
+
+/** What a model chose. */
+export interface Selection {
+  /** Among the candidates, each once, at most five. */
+  paths: string[];
+  /** What else it named: what is no candidate, and what is over five. */
+  dropped: string[];
 }

@@ -2,7 +2,7 @@
 
 import type { Effects, Outcome } from "./effects.js";
 import { Failed } from "./failure.js";
-import type { MemdirEvent, ModelFunction } from "./types.js";
+import type { MemdirEvent, ModelFunction, ModelRequest } from "./types.js";
 import { within } from "./within.js";
 
 /** The functions that a store was opened with. */
@@ -16,7 +16,8 @@ export async function model(effect: Effects["model"], user: UserFunctions, stop:
   if (ask === undefined) {
     throw new Failed("unsupported", "no model was given to this store; open it with one");
   }
-  const text = await within(stop, effect.timeoutMs, async (signal) => ask(effect.request, { signal }));
+  const request = JSON.parse(effect.request) as ModelRequest;
+  const text = await within(stop, effect.timeoutMs, async (signal) => ask(request, { signal }));
   if (typeof text !== "string" || !text.isWellFormed()) {
     throw new Failed("other", "the model function must give well-formed text");
   }

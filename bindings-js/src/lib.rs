@@ -183,14 +183,24 @@ impl Store {
         Flow::new(self.0.lint())
     }
 
+    /// [`store::Store::recall`].
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    pub fn recall(&self, query: String, options: JsValue) -> Result<Flow> {
+        Ok(Flow::new(
+            self.0.recall(query, from_js("options", options)?),
+        ))
+    }
+
     /// [`store::Store::compacted`].
     pub fn compacted(&self) {
         self.0.compacted();
     }
 
     /// [`store::Store::close`].
-    pub fn close(&self) {
-        self.0.close();
+    pub fn close(&self) -> Flow {
+        Flow::new(self.0.close())
     }
 }
 

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
+use memdir_core::model::{Key, ModelOptions, ModelRequest};
 use memdir_core::paths::{DirectoryQuestion, PerSource};
-use memdir_core::{limits, rules};
+use memdir_core::recall::{RankedMemory, ToolResult};
+use memdir_core::{Error, ErrorCode, limits, rules};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -194,6 +196,110 @@ pub fn batch_entries(entries: JsValue, max_bytes: Option<u32>) -> Result<JsValue
         from_js("entries", entries)?,
         max_bytes,
     ))
+}
+
+/// [`rules::tokenize`].
+#[wasm_bindgen]
+pub fn tokenize(text: &str) -> Result<JsValue> {
+    to_js(&rules::tokenize(text))
+}
+
+/// [`rules::rank_memories`]; `texts` are a path and a text in turn, `numbers` days and uses.
+#[wasm_bindgen(js_name = rankMemories)]
+pub fn rank_memories(query: &str, texts: Vec<String>, numbers: &[u32]) -> Result<JsValue> {
+    let (mut texts, mut numbers) = (texts.into_iter(), numbers.iter().copied());
+    let memories = std::iter::from_fn(|| {
+        Some(RankedMemory {
+            path: texts.next()?,
+            text: texts.next()?,
+            age_days: numbers.next()?,
+            uses: numbers.next()?,
+        })
+    });
+    to_js(&rules::rank_memories(query, &memories.collect::<Vec<_>>()))
+}
+
+/// [`rules::cut_memory`]; the sizes are whole numbers.
+#[wasm_bindgen(js_name = cutMemory)]
+pub fn cut_memory(text: &str, size: f64, path: &str, max_bytes: f64) -> Result<JsValue> {
+    to_js(&rules::cut_memory(
+        text,
+        size as u64,
+        path,
+        max_bytes as u64,
+    ))
+}
+
+/// [`rules::grant_bytes`]; the sizes are whole numbers.
+#[wasm_bindgen(js_name = grantBytes)]
+#[must_use]
+pub fn grant_bytes(used: f64, sizes: &[f64]) -> Vec<f64> {
+    let sizes: Vec<u64> = sizes.iter().map(|size| *size as u64).collect();
+    let granted = rules::grant_bytes(used as u64, &sizes);
+    granted.into_iter().map(|bytes| bytes as f64).collect()
+}
+
+/// [`rules::read_selection`].
+///
+/// # Errors
+/// The rule's own.
+#[wasm_bindgen(js_name = readSelection)]
+pub fn read_selection(answer: &str, candidates: Vec<String>) -> Result<JsValue> {
+    to_js(&rules::read_selection(answer, &candidates)?)
+}
+
+/// [`rules::recent_tools`].
+///
+/// # Errors
+/// `invalid-argument`.
+#[wasm_bindgen(js_name = recentTools)]
+pub fn recent_tools(results: JsValue) -> Result<Vec<String>> {
+    let results: Vec<ToolResult> = from_js("results", results)?;
+    Ok(rules::recent_tools(&results))
+}
+
+/// [`rules::encode_model_request`]; `schema` is JSON text, which a depth without end cannot break.
+///
+/// # Errors
+/// The rule's own, and `invalid-argument`.
+#[wasm_bindgen(js_name = encodeModelRequest)]
+#[expect(clippy::too_many_arguments, reason = "two records, taken apart")]
+pub fn encode_model_request(
+    name: String,
+    api_key: Option<String>,
+    base_url: Option<String>,
+    purpose: String,
+    system: String,
+    messages: JsValue,
+    max_tokens: u32,
+    schema: Option<String>,
+) -> Result<JsValue> {
+    let model = ModelOptions {
+        name,
+        api_key: api_key.map(Key),
+        base_url,
+    };
+    let schema = schema.map(|text| text.parse()).transpose().map_err(|_| {
+        let message = "request.schema is nested too deeply";
+        Error::new(ErrorCode::InvalidArgument, message)
+    })?;
+    let request = ModelRequest {
+        purpose,
+        system,
+        messages: from_js("request.messages", messages)?,
+        max_tokens,
+        schema,
+    };
+    to_js(&rules::encode_model_request(&model, &request)?)
+}
+
+/// [`rules::decode_model_answer`].
+///
+/// # Errors
+/// The rule's own.
+#[wasm_bindgen(js_name = decodeModelAnswer)]
+pub fn decode_model_answer(name: &str, status: u16, body: &str) -> Result<String> {
+    Ok(rules::decode_model_answer(name, status, body)?)
 }
 
 /// [`rules::error_table`].

@@ -13,6 +13,7 @@ import { projectSlug } from "memdir/rules";
 
 import { folder, memory, store } from "./support/folders.mjs";
 import { repository } from "./support/git.mjs";
+import { PROVIDERS, serve } from "./support/servers.mjs";
 
 const CLI = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
 
@@ -117,6 +118,46 @@ test("lint is 1 when something is an error", async (t) => {
   const plain = await memdir(["lint", "--dir", bad]);
   assert.equal(plain.code, 1);
   assert.match(plain.stdout, /^MEMORY\.md:1: error: .*\[index-link-broken\]\n$/);
+});
+
+test("recall prints what the library gives, and writes nothing", async (t) => {
+  const directory = store(t, { "a.md": memory("a", "how the checkout service is deployed"), "b.md": memory("b") });
+  const query = "deploy the checkout service";
+  const recall = await (await Memdir.open({ directory })).recall(query);
+  assert.equal(recall.memories.length, 1);
+  const plain = await memdir(["recall", query, "--dir", directory]);
+  assert.deepEqual([plain.code, plain.stdout, plain.stderr], [0, `${recall.render()}\n`, ""]);
+  const { stdout } = await memdir(["recall", query, "--json", "--limit", "1", "--dir", directory]);
+  assert.deepEqual(JSON.parse(stdout).memories.map(({ path }) => path), ["a.md"]);
+  const nothing = await memdir(["recall", "unicycle juggling lessons", "--dir", directory]);
+  assert.deepEqual([nothing.code, nothing.stdout], [0, ""]);
+  assert.equal((await memdir(["recall", "--dir", directory])).code, 2);
+  assert.deepEqual(readdirSync(directory).sort(), ["a.md", "b.md"]);
+});
+
+test("recall --model asks a model, whose key is not shown", async (t) => {
+  const directory = store(t, { "a.md": memory("a", "how the checkout service is deployed"), "b.md": memory("b") });
+  const key = "sk-test-0123456789";
+  for (const [kind, provider] of Object.entries(PROVIDERS)) {
+    let status = 200;
+    const url = await serve(t, (request, response) => {
+      request.resume();
+      const good = provider.answer('{"selected_memories": ["b.md"]}');
+      const body = status === 200 ? good : provider.error(`bad key ${provider.keyOf(request.headers)}`);
+      response.writeHead(status).end(JSON.stringify(body));
+    });
+    const env = { [provider.variables.key]: key, [provider.variables.url]: url + provider.base };
+    const ask = () => memdir(["recall", "deploy the checkout service", "--model", provider.name, "--dir", directory], { env });
+    const chosen = await ask();
+    assert.equal(chosen.code, 0, chosen.stderr);
+    assert.match(chosen.stdout, /Body of b\./, kind);
+    status = 401;
+    const bad = await ask();
+    assert.equal(bad.code, 0);
+    assert.match(bad.stdout, /Body of a\./, "words decided");
+    assert.match(bad.stderr, /status 401/);
+    assert.ok(![chosen, bad].some(({ stdout, stderr }) => (stdout + stderr).includes(key)));
+  }
 });
 
 test("memory that is off", async (t) => {

@@ -24,9 +24,15 @@ if (existsSync(COMPONENT)) {
         withNulls(
           rules.chooseDirectory({ ...rest, home: home ?? undefined, env: Object.entries(env), settings: withoutNulls(settings) }),
         ),
+      cut_memory: ({ text, size, path, maxBytes }) =>
+        withNulls(rules.cutMemory(text, BigInt(size), path, BigInt(maxBytes))),
+      decode_model_answer: ({ name, status, body }) => rules.decodeModelAnswer(name, status, body),
       default_scope: ({ type, team }) => rules.defaultScope(type ?? undefined, team),
+      encode_model_request: ({ model, request }) => rules.encodeModelRequest(withoutNulls(model), requestIn(request)),
       env_flag: ({ value }) => rules.envFlag(value ?? undefined) ?? null,
       format_manifest: ({ memories }) => rules.formatManifest(memories.map(headerIn)),
+      grant_bytes: ({ used, sizes }) =>
+        Array.from(rules.grantBytes(BigInt(used), BigUint64Array.from(sizes, BigInt)), Number),
       injective_key: ({ path }) => rules.injectiveKey(path),
       lint_memories: (input) => rules.lintMemories(withoutNulls(input)).map(withNulls),
       memory_age: ({ mtimeMs, modifiedMs, nowMs }) =>
@@ -35,8 +41,13 @@ if (existsSync(COMPONENT)) {
       parse_frontmatter: ({ text }) => frontmatterOut(rules.parseFrontmatter(text)),
       parse_settings: ({ text }) => settingsOut(rules.parseSettings(text)),
       project_slug: ({ path }) => rules.projectSlug(path),
+      rank_memories: ({ query, memories }) =>
+        rules.rankMemories(query, memories.map((memory) => ({ ageDays: 0, uses: 0, ...memory }))),
+      read_selection: ({ answer, candidates }) => rules.readSelection(answer, candidates),
+      recent_tools: ({ results }) => rules.recentTools(results.map(withoutNulls)),
       team_delta: ({ local, server }) =>
         Object.fromEntries(rules.teamDelta(Object.entries(local), Object.entries(server))),
+      tokenize: ({ text }) => rules.tokenize(text).map(withNulls),
       truncate_index: ({ text }) => withNulls(rules.truncateIndex(text)),
       validate_memory_path: ({ path, platform, home }) => rules.validateMemoryPath(path, platform, home ?? undefined),
     },
@@ -73,6 +84,11 @@ function headerIn({ name, description, type, modifiedMs, mtimeMs, size, ...rest 
     mtimeMs: BigInt(mtimeMs),
     size: BigInt(size),
   };
+}
+
+// JSON crosses as text.
+function requestIn({ schema, ...rest }) {
+  return { ...rest, schema: (schema ?? null) === null ? undefined : JSON.stringify(schema) };
 }
 
 function frontmatterOut({ modifiedMs, problems, ...rest }) {

@@ -3,7 +3,6 @@
 
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -12,22 +11,12 @@ import { Memdir, MemdirError } from "memdir";
 
 import { perform } from "./support/flows.mjs";
 import { folder, memory, store } from "./support/folders.mjs";
+import { serve } from "./support/servers.mjs";
 
 const require = createRequire(import.meta.url);
 const { call, core } = require("../dist/core.js");
 const { answer, PART } = require("../dist/pack.js");
 const UNIX = process.platform !== "win32";
-
-/** A server on this machine; gives its address. */
-async function serve(t, handler) {
-  const server = createServer(handler);
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${server.address().port}`;
-}
 
 const get = (url, rest = {}) => ({
   kind: "http",
@@ -142,6 +131,8 @@ test("http: too much, too slow, broken off, nobody there, nonsense", async (t) =
     get("file:///etc/passwd"),
     get("http://"),
     get(url, { headers: [{ name: "bad name", value: "x" }] }),
+    get(url, { headers: [{ name: "x-key", value: "secret\n" + "secret" }] }),
+    get(url.replace("//", "//me:secret@")),
   ]);
   assert.equal(outcomes[1].http.status, 200);
   assert.deepEqual(outcomes.map(failed), [
@@ -156,7 +147,10 @@ test("http: too much, too slow, broken off, nobody there, nonsense", async (t) =
     "unsupported",
     "other",
     "other",
+    "other",
+    "other",
   ]);
+  assert.ok(!JSON.stringify(outcomes).includes("secret"));
   assert.ok(performance.now() - started < 10_000);
   assert.ok(sent < 100_000, "reading stopped");
 });
@@ -169,7 +163,7 @@ test("model: the user's function, and what it may do wrong", async () => {
     return '{"a":1}';
   });
   assert.deepEqual(good, { text: '{"a":1}' });
-  assert.deepEqual(asked, ['{"q":1}', true]);
+  assert.deepEqual(asked, [{ q: 1 }, true]);
   assert.deepEqual((await ask(() => "sync"))[0], { text: "sync" });
   assert.deepEqual((await ask(() => Promise.reject(new Error("no key"))))[0], {
     failed: { code: "other", message: "no key" },
@@ -295,7 +289,7 @@ test("an operation that is cancelled ends with `aborted` and the reason, whereve
   const memdir = await Memdir.open({ directory: path });
   const reason = new Error("enough");
   const aborted = (error) => error instanceof MemdirError && error.code === "aborted" && error.cause === reason;
-  for (const start of ["open", "scan", "manifest", "read", "prompt"]) {
+  for (const start of ["open", "scan", "manifest", "read", "prompt", "recall"]) {
     for (let turns = -1; turns < 8; turns += 1) {
       const controller = new AbortController();
       const { signal } = controller;
@@ -308,6 +302,7 @@ test("an operation that is cancelled ends with `aborted` and the reason, whereve
         manifest: () => memdir.manifest({ signal }),
         read: () => memdir.read("a.md", { signal }),
         prompt: () => memdir.prompt({ signal }),
+        recall: () => memdir.recall("body of a", { signal }),
       }[start]();
       let ended = false;
       running.then(() => { ended = true; }, () => {});

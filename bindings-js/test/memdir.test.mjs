@@ -222,6 +222,7 @@ test("arguments of the wrong type, and text that is none", async (t) => {
     { directory, features: null },
     { directory, features: { tea: true } },
     { directory, features: { team: 1 } },
+    { directory, features: { countUses: "no" } },
     { directory, features: { extractEvery: -1 } },
     { directory, features: { extractEvery: 1.5 } },
   ]) {
@@ -247,7 +248,7 @@ test("a closed store", async (t) => {
   const scan = memdir.scan();
   await Promise.all([memdir.close(), memdir.close()]);
   assert.equal((await scan).memories.length, 1, "what ran was waited for");
-  for (const late of [memdir.scan(), memdir.manifest(), memdir.read("a.md"), memdir.prompt(), memdir.lint()]) {
+  for (const late of [memdir.scan(), memdir.manifest(), memdir.read("a.md"), memdir.prompt(), memdir.lint(), memdir.recall("x")]) {
     await assert.rejects(late, code("closed"));
   }
   memdir.compacted();

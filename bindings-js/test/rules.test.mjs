@@ -12,6 +12,7 @@ import { folder } from "./support/folders.mjs";
 
 const MAX_LINES = 200;
 const MAX_BYTES = 25_000;
+const FAMILIES = ["engine", "input", "path", "host", "model"];
 const text = fc.string({ unit: "binary", maxLength: 300 });
 const byteLength = (value) => Buffer.byteLength(value);
 
@@ -112,6 +113,67 @@ test("two memories with one path are two memories", () => {
   );
 });
 
+test("what a recall may show stays within its limits", () => {
+  const sizes = fc.array(fc.integer({ min: 0, max: 10_000 }), { maxLength: 8 });
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 70_000 }), sizes, (used, wanted) => {
+      const granted = rules.grantBytes(used, wanted);
+      const sum = granted.reduce((sum, bytes) => sum + bytes, 0);
+      assert.equal(granted.length, wanted.length);
+      assert.ok(sum <= 20 * 1024 && sum <= Math.max(0, 60 * 1024 - used));
+      granted.forEach((bytes, index) => assert.ok(bytes <= Math.min(wanted[index], 4096)));
+    }),
+  );
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 300 }), fc.integer({ min: 0, max: 5000 }), (lines, maxBytes) => {
+      const whole = lines.join("\n");
+      const { content, note } = rules.cutMemory(whole, byteLength(whole), "/a.md", maxBytes);
+      assert.ok(whole.startsWith(content) && content.isWellFormed());
+      assert.ok(byteLength(content) <= Math.min(maxBytes + 1, 4097), "the last line end is not counted");
+      assert.ok(content.split("\n").length <= 201);
+      assert.equal(note === null, content === whole);
+    }),
+  );
+  assert.deepEqual(rules.grantBytes(Number.MAX_SAFE_INTEGER, [Number.MAX_SAFE_INTEGER]), [0]);
+});
+
+test("a model's answer and its body may be anything", () => {
+  fc.assert(
+    fc.property(text, fc.array(text, { maxLength: 5 }), (answer, candidates) => {
+      try {
+        const { paths } = rules.readSelection(answer, candidates);
+        assert.ok(paths.every((path) => candidates.includes(path)));
+      } catch (error) {
+        assert.equal(error.code, "model-answer");
+      }
+      const asked = JSON.stringify({ selected_memories: candidates });
+      assert.ok(rules.readSelection(`${asked} ${asked}`, candidates).paths.length <= 5);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 65_535 }), fc.oneof(text, fc.json()), (status, body) => {
+      try {
+        assert.equal(typeof rules.decodeModelAnswer("openai/x", status, body), "string");
+      } catch (error) {
+        assert.equal(error.family, "model");
+      }
+    }),
+  );
+});
+
+test("a request goes out as it was given", () => {
+  const { url, headers, body } = rules.encodeModelRequest(model(), { ...request(), schema: undefined });
+  assert.equal(url, "https://example.com/v1/chat/completions");
+  assert.deepEqual(
+    headers.find(({ name }) => name === "authorization"),
+    { name: "authorization", value: "Bearer secret" },
+  );
+  assert.deepEqual(JSON.parse(body).messages.at(-1), { role: "user", content: "c\0\u{1F600}" });
+  const schema = { type: "object", properties: { a: { enum: [1, 1.5, -1e300, null, true, "é"] } }, none: undefined };
+  const sent = JSON.parse(rules.encodeModelRequest(model(), { ...request(), schema }).body);
+  assert.deepEqual(sent.response_format.json_schema.schema, JSON.parse(JSON.stringify(schema)));
+});
+
 test("wrong arguments", () => {
   const header = rules.parseFrontmatter("");
   const calls = [
@@ -164,6 +226,38 @@ test("wrong arguments", () => {
     () => rules.lintMemories({ memories: [{ path: "a.md" }] }),
     () => rules.lintMemories({ memories: [{ path: "a.md", text: "", other: 1 }] }),
     () => rules.lintMemories({ index: 1, memories: [] }),
+    () => rules.tokenize(1),
+    () => rules.rankMemories("x"),
+    () => rules.rankMemories("x", [undefined]),
+    () => rules.rankMemories("x", [{ path: "a.md" }]),
+    () => rules.rankMemories("x", [{ path: "a.md", text: "", uses: -1 }]),
+    () => rules.rankMemories("x", [{ path: "a.md", text: "", ageDays: 0.5 }]),
+    () => rules.rankMemories("x", [{ path: "a.md", text: "", age: 1 }]),
+    () => rules.cutMemory("x", 1, "/a.md"),
+    () => rules.cutMemory("x", -1, "/a.md", 1),
+    () => rules.cutMemory("x", 1, null, 1),
+    () => rules.grantBytes("1", []),
+    () => rules.grantBytes(0, [1.5]),
+    () => rules.grantBytes(0, [2 ** 53]),
+    () => rules.grantBytes(0, {}),
+    () => rules.readSelection("x"),
+    () => rules.readSelection("x", [1]),
+    () => rules.recentTools([{ ok: true }]),
+    () => rules.recentTools([{ tool: "a", ok: 1 }]),
+    () => rules.recentTools("a"),
+    () => rules.encodeModelRequest(model()),
+    () => rules.encodeModelRequest(undefined, request()),
+    () => rules.encodeModelRequest({ ...model(), apiKey: 1 }, request()),
+    () => rules.encodeModelRequest({ ...model(), key: "x" }, request()),
+    () => rules.encodeModelRequest(model(), { ...request(), messages: [{ role: "system", content: "" }] }),
+    () => rules.encodeModelRequest(model(), { ...request(), messages: [{ role: "user", content: "", name: "x" }] }),
+    () => rules.encodeModelRequest(model(), { ...request(), messages: [{ role: "user" }] }),
+    () => rules.encodeModelRequest(model(), { ...request(), maxTokens: "5" }),
+    () => rules.encodeModelRequest(model(), { ...request(), schema: "{}" }),
+    () => rules.encodeModelRequest(model(), { ...request(), schema: deep(1000) }),
+    () => rules.decodeModelAnswer("openai/x", 200),
+    () => rules.decodeModelAnswer("openai/x", 2 ** 16, ""),
+    () => rules.decodeModelAnswer("openai/x", "200", ""),
   ];
   for (const call of calls) {
     assert.throws(call, (error) => error instanceof MemdirError && error.code === "invalid-argument", String(call));
@@ -193,6 +287,19 @@ test("half a surrogate pair is refused wherever text enters", () => {
     () => rules.parseSettings(bad),
     () => rules.lintMemories({ index: bad, memories: [] }),
     () => rules.lintMemories({ memories: [{ path: "a.md", text: bad }] }),
+    () => rules.tokenize(bad),
+    () => rules.rankMemories(bad, []),
+    () => rules.rankMemories("x", [{ path: bad, text: "" }]),
+    () => rules.cutMemory(bad, 1, "/a.md", 1),
+    () => rules.cutMemory("x", 1, bad, 1),
+    () => rules.readSelection(bad, []),
+    () => rules.readSelection("x", [bad]),
+    () => rules.recentTools([{ tool: bad }]),
+    () => rules.encodeModelRequest({ ...model(), apiKey: bad }, request()),
+    () => rules.encodeModelRequest(model(), { ...request(), system: bad }),
+    () => rules.encodeModelRequest(model(), { ...request(), messages: [{ role: "user", content: bad }] }),
+    () => rules.encodeModelRequest(model(), { ...request(), schema: { a: [bad] } }),
+    () => rules.decodeModelAnswer("openai/x", 200, bad),
   ];
   for (const call of calls) {
     assert.throws(call, (error) => error.code === "invalid-text" && error.family === "input", String(call));
@@ -207,11 +314,11 @@ test("the table of errors is closed, and the types list the same codes", () => {
   assert.equal(new Set(codes).size, codes.length);
   for (const row of table) {
     assert.deepEqual(Object.keys(row), ["code", "family", "example"]);
-    assert.ok(["engine", "input", "path", "host"].includes(row.family));
+    assert.ok(FAMILIES.includes(row.family));
     assert.ok(row.example.length > 10);
   }
   assert.deepEqual(union("ErrorCode"), codes);
-  assert.deepEqual(union("ErrorFamily"), ["engine", "input", "path", "host"]);
+  assert.deepEqual(union("ErrorFamily"), FAMILIES);
 });
 
 test("what a caller's getter throws is the caller's, and breaks nothing", async (t) => {
@@ -275,4 +382,20 @@ function memory() {
     mtimeMs: 0,
     size: 1,
   };
+}
+
+function model() {
+  return { name: "openai/x", apiKey: "secret", baseUrl: "https://example.com/v1" };
+}
+
+function request() {
+  return { purpose: "p", system: "s", messages: [{ role: "user", content: "c\0\u{1F600}" }], maxTokens: 5, schema: null };
+}
+
+function deep(levels) {
+  let value = {};
+  for (let level = 0; level < levels; level += 1) {
+    value = { value };
+  }
+  return value;
 }

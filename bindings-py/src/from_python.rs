@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use memdir_core::ErrorCode;
 use memdir_core::lint::LintMemory;
 use memdir_core::memory::{MemoryHeader, MemoryType, Scope};
+use memdir_core::model::{Key, Message, ModelOptions, ModelRequest, Role};
 use memdir_core::paths::{PerSource, Platform};
-use memdir_core::store::Features;
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
+use memdir_core::store::{Features, Strategy};
+use pyo3::exceptions::{PyOverflowError, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyMapping, PyString};
+use pyo3::types::{PyDict, PyInt, PyMapping, PyString};
 use serde::de::DeserializeOwned;
 
 use crate::errors::{check_text, input};
@@ -29,6 +31,11 @@ impl<'py> FromPyObject<'_, 'py> for Text {
             Err(failed) => Err(check_text(value.py(), failed)),
         }
     }
+}
+
+/// What several texts are to the core.
+pub(crate) fn texts(values: Vec<Text>) -> Vec<String> {
+    values.into_iter().map(|Text(text)| text).collect()
 }
 
 /// What an optional text is to the core.
@@ -129,6 +136,28 @@ impl<'py> FromPyObject<'_, 'py> for Count {
     }
 }
 
+/// The status of an HTTP answer.
+pub(crate) struct Status(pub(crate) u16);
+
+impl<'py> FromPyObject<'_, 'py> for Status {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        whole(&value, "an HTTP status").map(Self)
+    }
+}
+
+/// How many memories.
+pub(crate) struct Limit(pub(crate) u32);
+
+impl<'py> FromPyObject<'_, 'py> for Limit {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        whole(&value, "a number of memories").map(Self)
+    }
+}
+
 /// An `int` within the bounds of `T`.
 fn whole<'py, T>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<T>
 where
@@ -164,6 +193,59 @@ impl<'py> FromPyObject<'_, 'py> for PlatformName {
                 format!("platform must be posix or windows, not {other:?}"),
             )),
         }
+    }
+}
+
+/// `auto`, `model` or `lexical`.
+pub(crate) struct StrategyName(pub(crate) Strategy);
+
+impl<'py> FromPyObject<'_, 'py> for StrategyName {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match value.extract::<Text>()?.0.as_str() {
+            "auto" => Ok(Self(Strategy::Auto)),
+            "model" => Ok(Self(Strategy::Model)),
+            "lexical" => Ok(Self(Strategy::Lexical)),
+            other => Err(input(
+                value.py(),
+                ErrorCode::InvalidArgument,
+                format!("strategy must be auto, model or lexical, not {other:?}"),
+            )),
+        }
+    }
+}
+
+/// JSON by Python's own encoder, which refuses what is none and what contains itself.
+struct Json(serde_json::Value);
+
+impl<'py> FromPyObject<'_, 'py> for Json {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let py = value.py();
+        let no_json = |why: String| {
+            let message = format!("the schema of a model request must be JSON: {why}");
+            input(py, ErrorCode::InvalidArgument, message)
+        };
+        let options = PyDict::new(py);
+        options.set_item("ensure_ascii", false)?;
+        options.set_item("allow_nan", false)?;
+        let text = py
+            .import("json")?
+            .call_method("dumps", (value,), Some(&options))
+            .map_err(|failed| {
+                let is_data = failed.is_instance_of::<PyValueError>(py)
+                    || failed.is_instance_of::<PyRecursionError>(py);
+                if is_data {
+                    no_json(failed.value(py).to_string())
+                } else {
+                    failed
+                }
+            })?;
+        let Text(text) = text.extract()?;
+        let json = serde_json::from_str(&text).map_err(|error| no_json(error.to_string()))?;
+        Ok(Self(json))
     }
 }
 
@@ -306,6 +388,137 @@ impl<'py> FromPyObject<'_, 'py> for Switches {
             daily_log: features.flag("daily_log")?,
             dream: features.flag("dream")?,
             extract_every: whole(&features.field("extract_every")?, "a number of turns")?,
+            count_uses: features.flag("count_uses")?,
+        }))
+    }
+}
+
+/// A `RankedMemory`.
+pub(crate) struct Ranked(pub(crate) RankedMemory);
+
+impl<'py> FromPyObject<'_, 'py> for Ranked {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let memory = Dataclass {
+            value,
+            expected: "a memory must be a RankedMemory",
+        };
+        Ok(Self(RankedMemory {
+            path: memory.get::<Text>("path")?.0,
+            text: memory.get::<Text>("text")?.0,
+            age_days: whole(&memory.field("age_days")?, "a number of days")?,
+            uses: whole(&memory.field("uses")?, "a number of uses")?,
+        }))
+    }
+}
+
+/// A `ToolResult`.
+pub(crate) struct Tool(pub(crate) ToolResult);
+
+impl<'py> FromPyObject<'_, 'py> for Tool {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let result = Dataclass {
+            value,
+            expected: "what a tool gave must be a ToolResult",
+        };
+        Ok(Self(ToolResult {
+            tool: result.get::<Text>("tool")?.0,
+            ok: result.get::<Option<Flag>>("ok")?.map(|Flag(ok)| ok),
+        }))
+    }
+}
+
+/// The core's form of what tools gave.
+pub(crate) fn tool_results(results: Vec<Tool>) -> Vec<ToolResult> {
+    results.into_iter().map(|Tool(result)| result).collect()
+}
+
+/// A `RecallState`.
+#[derive(Default)]
+pub(crate) struct Shown(pub(crate) RecallState);
+
+impl<'py> FromPyObject<'_, 'py> for Shown {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let state = Dataclass {
+            value,
+            expected: "state must be a RecallState",
+        };
+        Ok(Self(RecallState {
+            surfaced: texts(state.get("surfaced")?),
+            bytes: whole(&state.field("bytes")?, "a number of bytes")?,
+        }))
+    }
+}
+
+/// A `ModelOptions`.
+pub(crate) struct ModelChoice(pub(crate) ModelOptions);
+
+impl<'py> FromPyObject<'_, 'py> for ModelChoice {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let model = Dataclass {
+            value,
+            expected: "a model must be a ModelOptions",
+        };
+        Ok(Self(ModelOptions {
+            name: model.get::<Text>("name")?.0,
+            api_key: model.text("api_key")?.map(Key),
+            base_url: model.text("base_url")?,
+        }))
+    }
+}
+
+/// A `ModelRequest`.
+pub(crate) struct Asked(pub(crate) ModelRequest);
+
+impl<'py> FromPyObject<'_, 'py> for Asked {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let request = Dataclass {
+            value,
+            expected: "a request must be a ModelRequest",
+        };
+        let messages: Vec<Said> = request.get("messages")?;
+        Ok(Self(ModelRequest {
+            purpose: request.get::<Text>("purpose")?.0,
+            system: request.get::<Text>("system")?.0,
+            messages: messages.into_iter().map(|Said(message)| message).collect(),
+            max_tokens: whole(&request.field("max_tokens")?, "a number of tokens")?,
+            schema: request
+                .get::<Option<Json>>("schema")?
+                .map(|Json(schema)| schema),
+        }))
+    }
+}
+
+/// A `Message`.
+struct Said(Message);
+
+impl<'py> FromPyObject<'_, 'py> for Said {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let message = Dataclass {
+            value,
+            expected: "a message must be a Message",
+        };
+        Ok(Self(Message {
+            role: match message.get::<Text>("role")?.0.as_str() {
+                "user" => Role::User,
+                "assistant" => Role::Assistant,
+                other => {
+                    let message = format!("a role must be user or assistant, not {other:?}");
+                    return Err(input(value.py(), ErrorCode::InvalidArgument, message));
+                }
+            },
+            content: message.get::<Text>("content")?.0,
         }))
     }
 }

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::errors::{guarded, raise};
 use crate::from_python::{
-    BySource, Count, Entries, Flag, Header, Linted, Milliseconds, PlatformName, Text, TypeName,
-    text,
+    Asked, BySource, Count, Entries, Flag, Header, Linted, Milliseconds, ModelChoice, PlatformName,
+    Ranked, Status, Text, Tool, TypeName, text, texts, tool_results,
 };
 use crate::to_python::{Shape, to_python};
 
@@ -254,6 +254,127 @@ pub(crate) fn batch_entries(
         usize::try_from(count).unwrap_or(usize::MAX)
     });
     apply(py, || Ok(rules::batch_entries(entries.0, max_bytes)))
+}
+
+/// Cut a text into the words that a ranking counts, in their order; what stands in any text (`the`)
+/// is left out. English words are stems: what they are is not for people to read.
+///
+/// Source: DESIGN, "Recall".
+#[pyfunction]
+#[pyo3(signature = (text: "str") -> "list[_types.Word]")]
+pub(crate) fn tokenize(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::tokenize(&text.0)))
+}
+
+/// Give the memories that a query finds by its words, best first, at equal scores by path; none when
+/// nothing in them surely answers it. It is how a store without a model recalls.
+///
+/// Source: DESIGN, "Recall".
+#[pyfunction]
+#[pyo3(signature = (query: "str", memories: "collections.abc.Sequence[_types.RankedMemory]") -> "list[_types.Found]")]
+pub(crate) fn rank_memories(
+    py: Python<'_>,
+    query: Text,
+    memories: Vec<Ranked>,
+) -> PyResult<Py<PyAny>> {
+    let memories: Vec<_> = memories.into_iter().map(|Ranked(memory)| memory).collect();
+    apply(py, || Ok(rules::rank_memories(&query.0, &memories)))
+}
+
+/// Cut the beginning of a memory down to 200 lines and `max_bytes` (at most 4,096) bytes of UTF-8.
+/// `size` is that of the whole file in bytes, `path` what the model is to read for the rest.
+///
+/// Source: reference facts 5.4.
+#[pyfunction]
+#[pyo3(signature = (text: "str", *, size: "int", path: "str", max_bytes: "int") -> "_types.CutMemory")]
+pub(crate) fn cut_memory(
+    py: Python<'_>,
+    text: Text,
+    size: Count,
+    path: Text,
+    max_bytes: Count,
+) -> PyResult<Py<PyAny>> {
+    apply(py, || {
+        Ok(rules::cut_memory(&text.0, size.0, &path.0, max_bytes.0))
+    })
+}
+
+/// Say how many bytes of each of these memories a recall may show: at most five memories, 4,096
+/// bytes each, 20 KB together, and 60 KB in a conversation, of which `used` are gone. 0 stands for
+/// a memory that is left out, because so little is left that it would be a scrap.
+///
+/// Source: reference facts 5.1 and 5.4.
+#[pyfunction]
+#[pyo3(signature = (used: "int", sizes: "collections.abc.Sequence[int]") -> "list[int]")]
+pub(crate) fn grant_bytes(py: Python<'_>, used: Count, sizes: Vec<Count>) -> PyResult<Py<PyAny>> {
+    let sizes: Vec<u64> = sizes.into_iter().map(|Count(size)| size).collect();
+    apply(py, || Ok(rules::grant_bytes(used.0, &sizes)))
+}
+
+/// Read which memories a model chose: the last JSON object in its answer that has a list
+/// `selected_memories`, or a list by itself, whatever stands around it. Paths must be exactly those
+/// of `candidates`.
+///
+/// Raises `ModelError` with code `model-answer` when there is no such list.
+///
+/// Source: reference facts 5.2.
+#[pyfunction]
+#[pyo3(signature = (answer: "str", candidates: "collections.abc.Sequence[str]") -> "_types.Selection")]
+pub(crate) fn read_selection(
+    py: Python<'_>,
+    answer: Text,
+    candidates: Vec<Text>,
+) -> PyResult<Py<PyAny>> {
+    let candidates = texts(candidates);
+    apply(py, || rules::read_selection(&answer.0, &candidates))
+}
+
+/// Name the tools in use: those that succeeded and did not fail, each once, in the order in which
+/// they first succeeded. `results` are those since the user's message before the last one.
+///
+/// Source: reference facts 5.3.
+#[pyfunction]
+#[pyo3(signature = (results: "collections.abc.Sequence[_types.ToolResult]") -> "list[str]")]
+pub(crate) fn recent_tools(py: Python<'_>, results: Vec<Tool>) -> PyResult<Py<PyAny>> {
+    let results = tool_results(results);
+    apply(py, || Ok(rules::recent_tools(&results)))
+}
+
+/// Write a request as it goes over the wire to `anthropic/` or `openai/`, a POST. The environment is
+/// not looked at.
+///
+/// Raises `InputError` with code `invalid-argument` for a name that names no model, an address that
+/// is none, a provider's own address without a key, and a schema that is no JSON.
+///
+/// Source: the providers' documentation; DESIGN, "Models".
+#[pyfunction]
+#[pyo3(signature = (model: "_types.ModelOptions", request: "_types.ModelRequest") -> "_types.ModelHttp")]
+pub(crate) fn encode_model_request(
+    py: Python<'_>,
+    model: ModelChoice,
+    request: Asked,
+) -> PyResult<Py<PyAny>> {
+    apply(py, || rules::encode_model_request(&model.0, &request.0))
+}
+
+/// Give the text of a provider's answer. `name` is the model's, `body` what came with `status`.
+///
+/// Raises `ModelError` with code `model-auth` (401, 403), `model-not-found` (404), `model-busy` (408,
+/// 409, 429, 5xx: worth another try), `model-refused` (any other status) or `model-answer` (no JSON,
+/// no text in it); `InputError` with code `invalid-argument` for a name that names no model.
+///
+/// Source: the providers' documentation; DESIGN, "Models".
+#[pyfunction]
+#[pyo3(signature = (name: "str", *, status: "int", body: "str") -> "str")]
+pub(crate) fn decode_model_answer(
+    py: Python<'_>,
+    name: Text,
+    status: Status,
+    body: Text,
+) -> PyResult<Py<PyAny>> {
+    apply(py, || {
+        rules::decode_model_answer(&name.0, status.0, &body.0)
+    })
 }
 
 /// List every error code with its family and a typical message, in a fixed order.

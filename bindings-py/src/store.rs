@@ -1,10 +1,13 @@
 //! One store; its methods give flows.
 
-use memdir_core::store::{self as core, OpenOptions, PromptOptions};
+use memdir_core::store::{self as core, OpenOptions, PromptOptions, RecallOptions};
 use pyo3::prelude::*;
 
 use crate::flow::Flow;
-use crate::from_python::{Entries, PlatformName, Switches, Text, text};
+use crate::from_python::{
+    Entries, Limit, ModelChoice, PlatformName, Shown, StrategyName, Switches, Text, Tool, text,
+    texts, tool_results,
+};
 
 /// A memory folder. Any number of flows may run over it, from any threads.
 #[pyclass(frozen, module = "memdir._core")]
@@ -24,8 +27,10 @@ impl Store {
         env: "collections.abc.Mapping[str, str]",
         settings: "str | None",
         platform: "_types.PlatformName | None",
+        model: "_types.ModelOptions | None",
         features: "_types.Features"
     ))]
+    #[expect(clippy::too_many_arguments, reason = "named in Python")]
     fn new(
         directory: Option<Text>,
         cwd: Option<Text>,
@@ -33,6 +38,7 @@ impl Store {
         env: Entries,
         settings: Option<Text>,
         platform: Option<PlatformName>,
+        model: Option<ModelChoice>,
         features: Switches,
     ) -> Self {
         Self {
@@ -43,6 +49,7 @@ impl Store {
                 env: env.0,
                 settings: text(settings),
                 platform: platform.map(|PlatformName(platform)| platform),
+                model: model.map(|ModelChoice(model)| model),
                 features: features.0,
             }),
         }
@@ -80,11 +87,10 @@ impl Store {
         guidelines: "collections.abc.Sequence[str]"
     ) -> "Flow[str | None]")]
     fn prompt(&self, index: bool, past_context: bool, guidelines: Vec<Text>) -> Flow {
-        let guidelines = guidelines.into_iter().map(|Text(text)| text).collect();
         Flow::new(self.store.prompt(PromptOptions {
             index,
             past_context,
-            guidelines,
+            guidelines: texts(guidelines),
         }))
     }
 
@@ -94,15 +100,52 @@ impl Store {
         Flow::new(self.store.lint())
     }
 
+    /// The memories that help with a query; ends with `Recall`.
+    #[pyo3(signature = (
+        query: "str",
+        /,
+        *,
+        limit: "int | None",
+        strategy: "_types.Strategy",
+        recent_tools: "collections.abc.Sequence[str]",
+        tool_results: "collections.abc.Sequence[_types.ToolResult]",
+        surfaced: "collections.abc.Sequence[str]",
+        already_read: "collections.abc.Sequence[str]",
+        state: "_types.RecallState | None"
+    ) -> "Flow[_types.Recall]")]
+    #[expect(clippy::too_many_arguments, reason = "named in Python")]
+    fn recall(
+        &self,
+        query: Text,
+        limit: Option<Limit>,
+        strategy: StrategyName,
+        recent_tools: Vec<Text>,
+        tool_results: Vec<Tool>,
+        surfaced: Vec<Text>,
+        already_read: Vec<Text>,
+        state: Option<Shown>,
+    ) -> Flow {
+        let options = RecallOptions {
+            limit: limit.map(|Limit(limit)| limit),
+            strategy: strategy.0,
+            recent_tools: texts(recent_tools),
+            tool_results: self::tool_results(tool_results),
+            surfaced: texts(surfaced),
+            already_read: texts(already_read),
+            state: state.unwrap_or_default().0,
+        };
+        Flow::new(self.store.recall(query.0, options))
+    }
+
     /// Drops everything that was remembered.
     #[pyo3(signature = () -> "None")]
     fn compacted(&self, py: Python<'_>) {
         py.detach(|| self.store.compacted());
     }
 
-    /// Makes every later flow fail with `closed`.
-    #[pyo3(signature = () -> "None")]
-    fn close(&self, py: Python<'_>) {
-        py.detach(|| self.store.close());
+    /// Writes what is still to be written; every flow that begins later fails with `closed`.
+    #[pyo3(signature = () -> "Flow[None]")]
+    fn close(&self) -> Flow {
+        Flow::new(self.store.close())
     }
 }

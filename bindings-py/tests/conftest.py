@@ -18,6 +18,8 @@ from memdir._host import Host
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
+PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
+
 Run = Callable[..., Any]
 
 
@@ -39,7 +41,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 def _nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith("CLAUDE_"):
+            if name.startswith(("CLAUDE_", "ANTHROPIC_", "OPENAI_")) or name.lower() in PROXIES:
                 patch.delenv(name)
         for name in ("HOME", "USERPROFILE"):
             patch.setenv(name, str(tmp_path_factory.mktemp("home")))

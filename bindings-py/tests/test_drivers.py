@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import importlib
 import io
+import json
 import logging
 import signal
 import sys
@@ -25,7 +26,26 @@ from memdir._host import Host
 from server import serving
 
 SLEEP = {"kind": "sleep", "ms": 20_000}
-MODEL = {"kind": "model", "request": '{"é":1}', "timeoutMs": 20_000}
+REQUEST = memdir.ModelRequest(
+    purpose="é",
+    system="be brief",
+    messages=(memdir.Message(role="user", content="hello"),),
+    max_tokens=9,
+    schema={"type": "object"},
+)
+MODEL = {
+    "kind": "model",
+    "request": json.dumps(
+        {
+            "purpose": "é",
+            "system": "be brief",
+            "messages": [{"role": "user", "content": "hello"}],
+            "maxTokens": 9,
+            "schema": {"type": "object"},
+        }
+    ),
+    "timeoutMs": 20_000,
+}
 
 
 def event(message: str) -> dict[str, Any]:
@@ -92,33 +112,38 @@ def test_what_cannot_be_called_is_refused(tmp_path: Path) -> None:
     async def listen(_: memdir.Event) -> None:
         """Never awaited."""
 
-    for named in ({"on_event": listen}, {"on_event": 1}, {"model": "claude"}):
+    for named in ({"on_event": listen}, {"on_event": 1}, {"model": 1}):
         with pytest.raises(TypeError, match="must be"):
             Memdir(directory=tmp_path, **named)
+    with pytest.raises(TypeError, match="must be callable"):
+        Host(model="claude")  # type: ignore[arg-type]
 
 
 def test_the_model_is_called_with_the_callers_context(run: Run) -> None:
     variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="none")
     variable.set("callers")
 
-    def model(request: str) -> str:
-        return f"{request} {variable.get()}"
+    def model(request: memdir.ModelRequest) -> str:
+        asked.append(request)
+        return f"{request.purpose} {variable.get()}"
 
-    assert run(probe([MODEL]), Host(model=model)) == [{"text": '{"é":1} callers'}]
+    asked: list[memdir.ModelRequest] = []
+    assert run(probe([MODEL]), Host(model=model)) == [{"text": "é callers"}]
+    assert asked == [REQUEST]
 
 
 def test_the_model_may_be_asynchronous() -> None:
-    async def model(request: str) -> str:
+    async def model(request: memdir.ModelRequest) -> str:
         await asyncio.sleep(0.01)
-        return request.upper()
+        return request.purpose.upper()
 
     class Model:
-        async def __call__(self, request: str) -> str:
+        async def __call__(self, request: memdir.ModelRequest) -> str:
             return await model(request)
 
     for one in (model, Model(), lambda request: model(request)):
         outcomes = asyncio.run(drive_async(probe([MODEL]), Host(model=one)))
-        assert outcomes == [{"text": '{"É":1}'}]
+        assert outcomes == [{"text": "É"}]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +157,7 @@ def test_the_model_may_be_asynchronous() -> None:
     ],
 )
 def test_what_a_model_does_wrong_is_a_failed_effect(run: Run, answer: Any, words: str) -> None:
-    def model(_: str) -> Any:
+    def model(_: memdir.ModelRequest) -> Any:
         if isinstance(answer, Exception):
             raise answer
         return answer

@@ -292,6 +292,7 @@ def test_a_closed_store_says_so(place: Path) -> None:
         memory.prompt,
         memory.lint,
         lambda: memory.read("a"),
+        lambda: memory.recall("tea"),
     ):
         with pytest.raises(memdir.InputError) as raised:
             call()

@@ -65,3 +65,25 @@ def test_a_delta_has_only_local_entries(local: dict[str, str], server: dict[str,
     delta = rules.team_delta(local, server)
     assert delta.items() <= local.items()
     assert set(local) - set(server) <= set(delta)
+
+
+@given(text | lines | repeated, st.integers(0, 5_000))
+def test_a_cut_memory_keeps_its_limits_and_is_a_prefix(raw: str, limit: int) -> None:
+    size = len(raw.encode())
+    cut = rules.cut_memory(raw, size=size, path="/code/shop/a.md", max_bytes=limit)
+    assert raw.startswith(cut.content)
+    assert len(cut.content.encode()) <= min(limit, 4_096) + (raw == cut.content)
+    assert cut.lines <= 200
+    assert (cut.note is None) == (raw == cut.content)
+
+
+@given(text, st.lists(text, max_size=8))
+def test_a_selection_is_made_of_candidates(answer: str, candidates: list[str]) -> None:
+    for said in (answer, json.dumps(candidates), json.dumps({"selected_memories": candidates})):
+        try:
+            found = rules.read_selection(said, candidates)
+        except MemdirError as error:
+            assert error.code == "model-answer"  # noqa: PT017
+        else:
+            assert set(found.paths) <= set(candidates)
+            assert len(set(found.paths)) == len(found.paths) <= 5

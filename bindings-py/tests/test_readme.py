@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from memdir import __version__
+from provider import chose, providing
 
 TEXT = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -22,12 +23,19 @@ def test_example(
 ) -> None:
     store = tmp_path / "notes" / "memory"
     store.mkdir(parents=True)
-    (store / "a.md").write_text("---\ndescription: an example\n---\n", encoding="utf-8")
+    (store / "deploys.md").write_text(
+        "---\ndescription: an example of when to deploy\n---\nNever on a Friday.\n",
+        encoding="utf-8",
+    )
     # The store of every project.
     monkeypatch.setenv("CLAUDE_COWORK_MEMORY_PATH_OVERRIDE", str(store))
     assert HOME in example
-    exec(compile(example.replace(HOME, tmp_path.as_posix()), "README.md", "exec"), {})
+    code = compile(example.replace(HOME, tmp_path.as_posix()), "README.md", "exec")
+    with providing(chose("anthropic", "deploys.md")) as provider:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
+        exec(code, {})
     assert "an example" in capsys.readouterr().out
+    assert len(provider.seen) == ("anthropic/" in example)
 
 
 def test_version() -> None:

@@ -132,6 +132,21 @@ def test_errors_name_the_path(store: Path, face: Face) -> None:
     assert outside.value.code == "path-outside-store"
 
 
+KEYED = memdir.ModelOptions("openai/a", "sk-1")
+
+
+def request(
+    system: str = "", content: str = "", role: Any = "user", schema: Any = None
+) -> memdir.ModelRequest:
+    return memdir.ModelRequest(
+        purpose="select-memories",
+        system=system,
+        messages=(memdir.Message(role=role, content=content),),
+        max_tokens=1,
+        schema=schema,
+    )
+
+
 def nested(text: str) -> list[Callable[[], object]]:
     """Every way in for a text."""
     header = memdir.MemoryHeader(
@@ -182,6 +197,30 @@ def nested(text: str) -> list[Callable[[], object]]:
         lambda: rules.default_scope(text),  # type: ignore[arg-type]
         lambda: rules.lint_memories(index=text, memories=[]),
         lambda: rules.lint_memories(memories=[memdir.LintMemory(path="a.md", text=text)]),
+        lambda: rules.tokenize(text),
+        lambda: rules.rank_memories(text, []),
+        lambda: rules.rank_memories("a", [memdir.RankedMemory(path="a.md", text=text)]),
+        lambda: rules.cut_memory(text, size=1, path="a.md", max_bytes=1),
+        lambda: rules.read_selection(text, []),
+        lambda: rules.read_selection("[]", [text]),
+        lambda: rules.recent_tools([memdir.ToolResult(tool=text)]),
+        lambda: rules.encode_model_request(memdir.ModelOptions("openai/a", text), request()),
+        lambda: rules.encode_model_request(KEYED, request(system=text)),
+        lambda: rules.encode_model_request(KEYED, request(role=text)),
+        lambda: rules.encode_model_request(KEYED, request(content=text)),
+        lambda: rules.decode_model_answer(text, status=200, body="{}"),
+        lambda: rules.decode_model_answer("openai/a", status=200, body=text),
+        lambda: Memdir(directory="/a/b", model=text),
+        lambda: Memdir(directory="/a/b", model=memdir.ModelOptions("openai/a", "sk", text)),
+        lambda: Memdir(directory="/a/b").recall(text),
+        lambda: Memdir(directory="/a/b").recall("a", strategy=text),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").recall("a", recent_tools=[text]),
+        lambda: Memdir(directory="/a/b").recall(
+            "a", tool_results=[memdir.ToolResult(tool=text, ok=True)]
+        ),
+        lambda: Memdir(directory="/a/b").recall("a", surfaced=[text]),
+        lambda: Memdir(directory="/a/b").recall("a", already_read=[text]),
+        lambda: Memdir(directory="/a/b").recall("a", state=memdir.RecallState(surfaced=(text,))),
     ]
 
 
@@ -198,6 +237,17 @@ def test_half_of_a_surrogate_pair_in_settings_is_refused() -> None:
     with pytest.raises(memdir.InputError) as raised:
         Memdir(directory="/a/b", settings={"autoMemoryDirectory": ["\ud800"]})
     assert raised.value.code == "invalid-text"
+
+
+ENDLESS: dict[str, Any] = {}
+ENDLESS["again"] = ENDLESS
+
+
+def deep(levels: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for _ in range(levels):
+        found = {"a": found}
+    return found
 
 
 def test_wrong_arguments() -> None:
@@ -232,6 +282,26 @@ def test_wrong_arguments() -> None:
         lambda: Memdir(directory="/a/b").read(None),  # type: ignore[arg-type]
         lambda: Memdir(directory="/a/b").prompt(index="yes"),  # type: ignore[arg-type]
         lambda: Memdir(directory="/a/b").prompt(guidelines="one"),
+        lambda: Memdir(directory="/a/b", model=1),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b", model=memdir.ModelOptions("openai/a", 1)),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b", features=Features(count_uses=1)),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").recall(None),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").recall("a", limit="1"),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").recall("a", limit=1.5),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").recall("a", surfaced="a.md"),
+        lambda: Memdir(directory="/a/b").recall("a", already_read=[1]),  # type: ignore[list-item]
+        lambda: Memdir(directory="/a/b").recall("a", recent_tools="Bash"),
+        lambda: Memdir(directory="/a/b").recall("a", tool_results=["Bash"]),  # type: ignore[list-item]
+        lambda: Memdir(directory="/a/b").recall("a", state={"bytes": 1}),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").recall("a", state=memdir.RecallState(bytes="1")),  # type: ignore[arg-type]
+        lambda: rules.tokenize(b"a"),  # type: ignore[arg-type]
+        lambda: rules.rank_memories("a", ["a.md"]),  # type: ignore[list-item]
+        lambda: rules.grant_bytes(0, 1),  # type: ignore[arg-type]
+        lambda: rules.recent_tools([memdir.ToolResult(tool="a", ok=1)]),  # type: ignore[arg-type]
+        lambda: rules.encode_model_request("openai/a", request()),  # type: ignore[arg-type]
+        lambda: rules.encode_model_request(KEYED, {}),  # type: ignore[arg-type]
+        lambda: rules.encode_model_request(KEYED, request(schema={"a": object()})),
+        lambda: rules.decode_model_answer("openai/a", status="200", body=""),  # type: ignore[arg-type]
     ]
     for call in wrong:
         with pytest.raises(TypeError):
@@ -249,18 +319,28 @@ def test_wrong_arguments() -> None:
         lambda: Memdir(directory="/a/b", features=Features(extract_every=-1)),
         lambda: Memdir(cwd="notes"),
         lambda: memdir._core.probe([{"kind": "dance"}]),
+        lambda: Memdir(directory="/a/b", model="claude"),
+        lambda: Memdir(directory="/a/b", env={}, model="anthropic/claude-haiku-4-5"),
+        lambda: Memdir(directory="/a/b", model=memdir.ModelOptions("openai/a", "sk", "ftp://a")),
+        lambda: Memdir(directory="/a/b").recall("a", limit=0),
+        lambda: Memdir(directory="/a/b").recall("a", limit=-1),
+        lambda: Memdir(directory="/a/b").recall("a", limit=2**32),
+        lambda: Memdir(directory="/a/b").recall("a", strategy="best"),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").recall("a", state=memdir.RecallState(bytes=-1)),
+        lambda: rules.rank_memories("a", [memdir.RankedMemory(path="a", text="a", age_days=-1)]),
+        lambda: rules.grant_bytes(0, [-1]),
+        lambda: rules.encode_model_request(KEYED, request(role="system")),
+        lambda: rules.encode_model_request(KEYED, request(schema={"a": float("inf")})),
+        lambda: rules.encode_model_request(KEYED, request(schema=ENDLESS)),
+        lambda: rules.encode_model_request(KEYED, request(schema=deep(100_000))),
+        lambda: rules.encode_model_request(KEYED, request(schema=deep(200))),
+        lambda: rules.decode_model_answer("openai/a", status=65_536, body=""),
+        lambda: rules.decode_model_answer("openai/a", status=-1, body=""),
     ]
     for call in nonsense:
         with pytest.raises(memdir.InputError) as raised:
             call()
         assert raised.value.code == "invalid-argument"
-
-
-def deep(levels: int) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    for _ in range(levels):
-        settings = {"a": settings}
-    return settings
 
 
 def test_a_directory_may_be_a_path(store: Path) -> None:

@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 from conftest import REPOSITORY
-from memdir import LintMemory, MemdirError, MemoryHeader, rules
+from memdir import (
+    LintMemory,
+    MemdirError,
+    MemoryHeader,
+    Message,
+    ModelOptions,
+    ModelRequest,
+    RankedMemory,
+    ToolResult,
+    rules,
+)
 
 FOLDER = REPOSITORY / "tests" / "vectors"
 
@@ -53,15 +63,26 @@ def given(expected: Any, actual: Any) -> Any:
     return actual
 
 
+def snake_cased(given: dict[str, Any]) -> dict[str, Any]:
+    return {snake_case(key): value for key, value in given.items()}
+
+
 def arguments(rule: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    named = {snake_case(key): value for key, value in given.items()}
-    if rule == "format_manifest":
-        named["memories"] = [
-            MemoryHeader(**{snake_case(key): value for key, value in memory.items()})
-            for memory in named["memories"]
-        ]
-    if rule == "lint_memories":
-        named["memories"] = [LintMemory(**memory) for memory in named["memories"]]
+    named = snake_cased(given)
+    memory = {
+        "format_manifest": MemoryHeader,
+        "lint_memories": LintMemory,
+        "rank_memories": RankedMemory,
+    }.get(rule)
+    if memory is not None:
+        named["memories"] = [memory(**snake_cased(one)) for one in named["memories"]]
+    if rule == "recent_tools":
+        named["results"] = [ToolResult(**one) for one in named["results"]]
+    if rule == "encode_model_request":
+        named["model"] = ModelOptions(**snake_cased(named["model"]))
+        request = snake_cased(named["request"])
+        request["messages"] = tuple(Message(**one) for one in request["messages"])
+        named["request"] = ModelRequest(**request)
     if rule == "parse_frontmatter":
         return [named.pop("text")], named
     return [], named

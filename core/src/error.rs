@@ -77,6 +77,8 @@ pub enum ErrorFamily {
     Path,
     /// What the operating system or the network answered.
     Host,
+    /// What a language model, or its provider, answered.
+    Model,
 }
 
 /// One row of [`error_table`].
@@ -156,6 +158,12 @@ error_codes! {
     Unsupported Host "this host cannot make HTTP requests";
     Timeout Host "GET https://example.com/ failed: no answer within 30000 ms";
     Network Host "GET https://example.com/ failed: connection refused";
+    NoModel Model "no model was given to this store; open it with one, or recall with the strategy lexical";
+    ModelAuth Model "anthropic/claude-haiku-4-5 answered with status 401; check its key";
+    ModelNotFound Model "openai/qwen3 answered with status 404; check the model's name and address";
+    ModelBusy Model "openai/qwen3 answered with status 429";
+    ModelRefused Model "openai/qwen3 answered with status 400 (max_tokens is too large)";
+    ModelAnswer Model "the model's answer has no list of memories in it";
     Other Host "reading a.md failed: input/output error";
 }
 

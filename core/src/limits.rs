@@ -61,8 +61,8 @@ pub const GIT_MAX_PARENTS: usize = 256;
 pub const WARM_MIN_AGE_MS: i64 = 2_000;
 /// Prompts that a store remembers, one for each set of options.
 pub const PROMPTS_REMEMBERED: usize = 32;
-/// Bytes of each memory that lint reads.
-pub const LINT_READ_BYTES: usize = 65_536;
+/// Bytes of each memory that lint looks at, and by which recall finds it.
+pub const MEMORY_READ_BYTES: usize = 65_536;
 /// Units of a project slug before it is cut and given a hash (facts 1.1).
 pub const SLUG_MAX_UNITS: usize = 200;
 /// UTF-16 units of the shortest memory directory (facts 1.5).
@@ -79,3 +79,90 @@ pub const OWN_FOLDER: &str = ".memdir";
 pub const TEMPORARY_ENDING: &str = ".memdir-tmp";
 /// Folder of the team memories inside a store (facts 11.1).
 pub const TEAM_FOLDER: &str = "team";
+/// Bytes up to which an identifier is found as a whole, not only by its parts.
+pub const CHUNK_MAX_BYTES: usize = 64;
+/// Bytes of one word that count; what is longer is noise, such as encoded data.
+pub const WORD_MAX_BYTES: usize = 40;
+/// Bytes up to which a chunk of a script without blanks is remembered whole.
+pub const CHUNK_CACHED_BYTES: usize = 24;
+/// Memories that may have been taken out of an index before it is numbered anew.
+pub const INDEX_MIN_WASTE: usize = 1_000;
+/// What a word in the body of a memory counts for.
+pub const BODY_WEIGHT: f32 = 1.0;
+/// What a word in the name of a memory counts for.
+pub const NAME_WEIGHT: f32 = 2.0;
+/// What a word in the description of a memory counts for.
+pub const DESCRIPTION_WEIGHT: f32 = 2.0;
+/// What a word in the path of a memory counts for.
+pub const FILE_NAME_WEIGHT: f32 = 2.0;
+/// What the type of a memory counts for.
+pub const TYPE_WEIGHT: f32 = 0.5;
+/// BM25: how soon a word that comes again stops to count.
+pub const BM25_K1: f64 = 1.2;
+/// BM25: how much longer memories are held to have more words.
+pub const BM25_B: f64 = 0.75;
+/// How sure it must be that a memory is meant, see `recall::rank`.
+pub const CONFIDENCE_FLOOR: f64 = 0.65;
+/// What the amount that matched counts for in that, beside its share of the query.
+pub const EVIDENCE_WEIGHT: f64 = 0.3;
+/// How much a small amount can take from it: so much that the whole query is still enough.
+pub const EVIDENCE_LEAST: f64 = CONFIDENCE_FLOOR - 1.0;
+/// What the score counts for in that.
+pub const STRENGTH_WEIGHT: f64 = 0.25;
+/// What the parts of an identifier count for beside the whole.
+pub const PART_WEIGHT: f64 = 0.6;
+/// Words of a query that are looked for, the rarest.
+pub const QUERY_MAX_WORDS: usize = 64;
+/// How much age can take from a score.
+pub const AGE_WEIGHT: f64 = 0.1;
+/// Days after which half of it is taken.
+pub const AGE_HALF_DAYS: f64 = 180.0;
+/// How much use can add to a score.
+pub const USE_WEIGHT: f64 = 0.1;
+/// Uses after which half of it is added.
+pub const USE_HALF: f64 = 5.0;
+/// What a piece of two letters that stands in no memory counts for among the words of a query.
+pub const UNKNOWN_PIECE_WEIGHT: f64 = 0.35;
+/// What a piece of Hiragana alone counts for.
+pub const GRAMMAR_WEIGHT: f64 = 0.4;
+/// How much less sure it must be of a memory beside one that is surely meant.
+pub const COMPANY_BONUS: f64 = 0.1;
+/// Memories that a recall gives (facts 5.2).
+pub const RECALL_MAX_MEMORIES: usize = 5;
+/// UTF-8 bytes of one recalled memory (facts 5.4).
+pub const RECALL_MAX_BYTES: u64 = 4_096;
+/// Lines of one recalled memory (facts 5.4).
+pub const RECALL_MAX_LINES: u32 = 200;
+/// UTF-8 bytes of all memories of one recall (facts 5.4).
+pub const RECALL_TURN_BYTES: u64 = 20 * 1024;
+/// UTF-8 bytes of all memories that a conversation is shown (facts 5.1).
+pub const RECALL_SESSION_BYTES: u64 = 60 * 1024;
+/// Bytes below which a memory is rather left out than cut so far; no source.
+pub const RECALL_LEAST_BYTES: u64 = 256;
+/// UTF-8 bytes of a query that are looked at; no source, more is a pasted file.
+pub const QUERY_MAX_BYTES: usize = 16 * 1024;
+/// Memories that a model is shown to choose from (facts 4.4: as many as a scan).
+pub const SELECT_CANDIDATES: usize = SCAN_MAX_MEMORIES;
+/// Of those, the places kept for the newest when there are more memories; no source.
+pub const SELECT_NEWEST: usize = 50;
+/// Tokens of a model's choice. The sources give 256 (facts 5.2), which a model that thinks first
+/// uses up before it answers.
+pub const SELECT_MAX_TOKENS: u32 = 1_024;
+/// Objects in a model's answer that are looked at for its choice; no source.
+pub const SELECT_MAX_OBJECTS: usize = 256;
+/// How long a model may take to choose (design).
+pub const SELECT_TIMEOUT_MS: u64 = 10_000;
+/// Bytes of a model's answer; no source.
+pub const MODEL_ANSWER_BYTES: u64 = 1024 * 1024;
+/// Tries after the first one of anything that is asked over HTTP (facts 11.3).
+pub const RETRIES: u32 = 3;
+/// The pause before the first of them, in milliseconds (facts 11.3).
+pub const RETRY_FIRST_MS: u64 = 500;
+/// The longest pause, in milliseconds (facts 11.3).
+pub const RETRY_MAX_MS: u64 = 32_000;
+/// Name of the file of use counts in memdir's own folder.
+pub const USES_NAME: &str = "uses.json";
+/// The most that is read of it.
+pub const USES_MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// How long use counts may wait before they are written, in milliseconds; no source.
+pub const USES_WRITE_MS: i64 = 60_000;

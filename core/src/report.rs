@@ -117,6 +117,24 @@ pub enum ReportCode {
     TypeMissing,
     /// Two memories have the same name.
     DuplicateName,
+    /// A query has no words that could find anything.
+    QueryEmpty,
+    /// A query was looked at only in part.
+    QueryCut,
+    /// More memories were asked for than a recall gives.
+    LimitLowered,
+    /// A model could not be asked, or its answer could not be used.
+    ModelFailed,
+    /// Part of a model's answer was dropped.
+    ModelAnswerCut,
+    /// A model was not asked.
+    ModelSkipped,
+    /// A recalled memory is shown only in part.
+    ContentCut,
+    /// The conversation has been shown as much as it may be.
+    SessionBudget,
+    /// The file of use counts cannot be read and counts as empty.
+    UsesUnreadable,
 }
 
 impl ReportCode {

@@ -55,6 +55,17 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", one_line(text))
 }
 
+/// Things that somebody gave, in a message: quoted, separated by commas, and only the first few.
+pub(crate) fn list(items: &[String]) -> String {
+    let shown: Vec<String> = items.iter().take(5).map(|item| quoted(item)).collect();
+    let more = if items.len() > shown.len() {
+        ", …"
+    } else {
+        ""
+    };
+    shown.join(", ") + more
+}
+
 /// The text with its lines kept and hostile characters gone. LF, CRLF and a lone CR end a line;
 /// what else some reader takes for a line end becomes a blank.
 pub(crate) fn lines(text: &str) -> String {

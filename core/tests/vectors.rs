@@ -13,19 +13,25 @@ use std::path::Path;
 use memdir_core::limits::TEAM_BATCH_BYTES;
 use memdir_core::lint::LintInput;
 use memdir_core::memory::{MemoryHeader, MemoryType};
+use memdir_core::model::{ModelOptions, ModelRequest};
 use memdir_core::paths::{DirectoryQuestion, Environment, PerSource, Platform};
+use memdir_core::recall::{RankedMemory, ToolResult};
 use memdir_core::{Error, rules};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rules that have vectors. A file of another name, or none of one of these, is a failure.
-const RULES: [(&str, Rule); 15] = [
+const RULES: [(&str, Rule); 23] = [
     ("batch_entries", batch_entries),
     ("choose_directory", choose_directory),
+    ("cut_memory", cut_memory),
+    ("decode_model_answer", decode_model_answer),
     ("default_scope", default_scope),
+    ("encode_model_request", encode_model_request),
     ("env_flag", env_flag),
     ("format_manifest", format_manifest),
+    ("grant_bytes", grant_bytes),
     ("injective_key", injective_key),
     ("lint_memories", lint_memories),
     ("memory_age", memory_age),
@@ -33,7 +39,11 @@ const RULES: [(&str, Rule); 15] = [
     ("parse_frontmatter", parse_frontmatter),
     ("parse_settings", parse_settings),
     ("project_slug", project_slug),
+    ("rank_memories", rank_memories),
+    ("read_selection", read_selection),
+    ("recent_tools", recent_tools),
     ("team_delta", team_delta),
+    ("tokenize", tokenize),
     ("truncate_index", truncate_index),
     ("validate_memory_path", validate_memory_path),
 ];
@@ -368,4 +378,107 @@ fn injective_key(value: Value) -> Result<Result<Value, Value>, String> {
 
 fn lint_memories(value: Value) -> Result<Result<Value, Value>, String> {
     output(rules::lint_memories(&input::<LintInput>(value)?))
+}
+
+fn tokenize(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::tokenize(&input::<Text>(value)?.text))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ranking {
+    query: String,
+    memories: Vec<RankedMemory>,
+}
+
+fn rank_memories(value: Value) -> Result<Result<Value, Value>, String> {
+    let Ranking { query, memories } = input(value)?;
+    output(rules::rank_memories(&query, &memories))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Cut {
+    text: String,
+    size: u64,
+    path: String,
+    max_bytes: u64,
+}
+
+fn cut_memory(value: Value) -> Result<Result<Value, Value>, String> {
+    let Cut {
+        text,
+        size,
+        path,
+        max_bytes,
+    } = input(value)?;
+    output(rules::cut_memory(&text, size, &path, max_bytes))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Budget {
+    used: u64,
+    sizes: Vec<u64>,
+}
+
+fn grant_bytes(value: Value) -> Result<Result<Value, Value>, String> {
+    let Budget { used, sizes } = input(value)?;
+    output(rules::grant_bytes(used, &sizes))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelSaid {
+    answer: String,
+    candidates: Vec<String>,
+}
+
+fn read_selection(value: Value) -> Result<Result<Value, Value>, String> {
+    let ModelSaid { answer, candidates } = input(value)?;
+    match rules::read_selection(&answer, &candidates) {
+        Ok(selection) => output(selection),
+        Err(error) => refused(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tools {
+    results: Vec<ToolResult>,
+}
+
+fn recent_tools(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::recent_tools(&input::<Tools>(value)?.results))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    model: ModelOptions,
+    request: ModelRequest,
+}
+
+fn encode_model_request(value: Value) -> Result<Result<Value, Value>, String> {
+    let Asked { model, request } = input(value)?;
+    match rules::encode_model_request(&model, &request) {
+        Ok(http) => output(http),
+        Err(error) => refused(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answered {
+    name: String,
+    status: u16,
+    body: String,
+}
+
+fn decode_model_answer(value: Value) -> Result<Result<Value, Value>, String> {
+    let Answered { name, status, body } = input(value)?;
+    match rules::decode_model_answer(&name, status, &body) {
+        Ok(text) => output(text),
+        Err(error) => refused(&error),
+    }
 }

@@ -1,12 +1,13 @@
-"""A scan by memdir-core.wasm: python scan.py memdir-core.wasm FOLDER
+"""A scan by memdir-core.wasm: python scan.py memdir-core.wasm FOLDER; with a QUERY, a recall.
 
-The component does no I/O, so this program performs what a scan asks for: it lists folders and
-reads files. Links, which it does not follow, are in the report.
+The component does no I/O, so this program performs what the two ask for: it lists folders, reads
+files and tells the time. Links, which it does not follow, are in the report.
 """
 
 import os
 import stat
 import sys
+import time
 from pathlib import Path
 
 from wasmtime import Engine, Store
@@ -15,12 +16,16 @@ from wasmtime.component import Component, Linker, Record, Variant
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
 
 
-def main(core_wasm, folder):
+def main(core_wasm, folder, query=None):
     core = Core(core_wasm)
     store = core.call("flows", "[constructor]store", options(folder))
-    scan = core.run(core.call("flows", "[method]store.scan", store))
-    print(core.call("rules", "format-manifest", scan.memories))
-    for entry in scan.report:
+    if query is None:
+        found = core.run(core.call("flows", "[method]store.scan", store))
+        print(core.call("rules", "format-manifest", found.memories))
+    else:
+        found = core.run(core.call("flows", "[method]store.recall", store, query, recall_options()))
+        print("\n\n".join(memory.text for memory in found.memories))
+    for entry in found.report:
         print(f"{entry.path}: {entry.message}", file=sys.stderr)
 
 
@@ -34,6 +39,7 @@ def options(folder):
         daily_log=False,
         dream=False,
         extract_every=1,
+        count_uses=False,
     )
     return record(
         directory=folder,
@@ -42,7 +48,21 @@ def options(folder):
         env=[],
         settings=None,
         platform=None,
+        model=None,
         features=features,
+    )
+
+
+def recall_options():
+    """The first recall of a conversation, by words."""
+    return record(
+        limit=None,
+        strategy="lexical",
+        recent_tools=[],
+        tool_results=[],
+        surfaced=[],
+        already_read=[],
+        state=record(surfaced=[], bytes=0),
     )
 
 
@@ -78,6 +98,8 @@ def perform(effect):
     match effect.tag:
         case "host-info":
             return Variant("host-info", record(host_id="me", pid=None, platform="posix"))
+        case "now":
+            return Variant("now", record(ms=time.time_ns() // 1_000_000, offset_minutes=0))
         case "list":
             try:
                 entries = [entry(found) for found in os.scandir(effect.payload.path)]

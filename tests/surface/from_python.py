@@ -12,6 +12,7 @@ RENAMED = {
     "platform-name": "platform",
     "memdir-error": "error",
     "memory-age": "age",
+    "cut-memory": "cut",
 }
 LISTS = {"list", "tuple", "Sequence"}
 MAPS = {"dict", "Mapping"}
@@ -120,12 +121,14 @@ def type_of(node: ast.expr | None) -> str:
         case ast.BinOp(left=left, op=ast.BitOr()):
             # Either of several accepted forms: the first is the one that the others stand for.
             return type_of(left)
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=[_, ast.Name(id="Any")])):
+            return "{any}"
         case ast.Subscript(value=value, slice=ast.Tuple(elts=[part, *_])):
             return f"{{{type_of(part)}}}" if type_of(value) in MAPS else f"[{type_of(part)}]"
         case ast.Subscript(value=value, slice=part) if type_of(value) in LISTS:
             return f"[{type_of(part)}]"
         case ast.Attribute(attr=name) | ast.Name(id=name):
-            simple = {"str": "string", "int": "number", "bool": "bool", "bytes": "bytes"}
+            simple = {"str": "string", "int": "number", "float": "number", "bool": "bool"}
             return name if name in LISTS | MAPS else simple.get(name, named(name))
         case ast.Constant(value=None) | None:
             return ""

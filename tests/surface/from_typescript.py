@@ -7,9 +7,15 @@ import re
 from surface import Fields, Function, Surface, kebab
 
 # Under another name in the Node package.
-RENAMED = {"memdir-event": "event", "memdir-error": "error", "memory-age": "age"}
-# What the names of interfaces end with whose fields are parameters.
+RENAMED = {
+    "memdir-event": "event",
+    "memdir-error": "error",
+    "memory-age": "age",
+    "cut-memory": "cut",
+}
+# What the names of interfaces end with whose fields are parameters; but for one that is a value.
 OPTIONS = ("Options", "Question", "Input")
+VALUES = {"ModelOptions"}
 
 
 def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surface:
@@ -18,7 +24,11 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
         name: fields(body)
         for name, body in blocks(types, r"export interface (\w+)(?: extends \w+)? \{")
     }
-    options = {name: interfaces.pop(name) for name in list(interfaces) if name.endswith(OPTIONS)}
+    options = {
+        name: interfaces.pop(name)
+        for name in list(interfaces)
+        if name.endswith(OPTIONS) and name not in VALUES
+    }
 
     def function(parameters: str, result: str) -> Function:
         found: Fields = {}
@@ -118,6 +128,9 @@ def type_of(text: str) -> str:
         "number": "number",
         "boolean": "bool",
         "Record<string, string>": "{string}",
+        "Record<string, unknown>": "{any}",
+        # A string of a certain form.
+        "ModelName": "string",
         "void": "",
     }
     name = kebab(bare)

@@ -8,13 +8,17 @@ from dataclasses import dataclass, field
 from surface import Fields, Function, Surface
 
 TOKEN = re.compile(r"///[^\n]*|//[^\n]*|\s+|%?[a-z][a-z0-9-]*|->|@[0-9.]+|[0-9]+|[{}()<>:;,.=]")
-NUMBERS = {"u8", "u16", "u32", "u64", "s32", "s64"}
+NUMBERS = {"u8", "u16", "u32", "u64", "s32", "s64", "f64"}
 # What the value of an operation is called when it is not called as the operation.
-RESULTS = {"read": "memory-file"}
+RESULTS = {"read": "memory-file", "close": "closed"}
 # Their fields are parameters in the packages.
-OPTIONS = {"open-options", "prompt-options", "directory-question", "lint-input"}
-# Records of the flows that the packages show too.
-SHOWN = {"opened", "features", "scan", "memory-file", "lint", "event"}
+OPTIONS = {"open-options", "prompt-options", "recall-options", "directory-question", "lint-input"}
+# Records and enums of the flows that the packages show too.
+SHOWN = {
+    *("opened", "features", "scan", "memory-file", "lint", "event"),
+    *("recall", "recalled-memory", "recall-state"),
+}
+SHOWN_ENUMS = {"strategy", "recall-reason"}
 
 
 @dataclass
@@ -140,6 +144,9 @@ class Parser:
         name = self.next()
         if not self.takes("<"):
             return "number" if name in NUMBERS else name
+        if name == "list" and self.takes("u8"):
+            self.next(">")
+            return "bytes"
         parts = [self.type()]
         while self.takes(","):
             parts.append(self.type())
@@ -149,8 +156,6 @@ class Parser:
                 return f"{part}?"
             case "list", ["(string, string)"]:
                 return "{string}"
-            case "list", ["number"]:
-                return "bytes"
             case "list", [part]:
                 return f"[{part}]"
             case "tuple", [one, other]:
@@ -178,7 +183,8 @@ def read(text: str) -> Surface:
         if given != "flow":
             return given
         record = values[RESULTS.get(operation, operation)]
-        assert record is not None
+        if record is None:
+            return ""
         match list(flows.records[record].items()):
             case [(name, type_)] if name == record:
                 return type_
@@ -205,6 +211,6 @@ def read(text: str) -> Surface:
         },
         operations=operations,
         records={name: records[name] for name in shown},
-        enums=rules.enums,
+        enums=rules.enums | {name: flows.enums[name] for name in SHOWN_ENUMS},
         effects=effects,
     )

@@ -25,7 +25,9 @@ JS = "bindings-js/dist"
 PY = "bindings-py/python/memdir"
 
 # What only a face can take: functions of the user's, and cancellation.
-FACE_ONLY = {"signal", "on-event", "model"}
+FACE_ONLY = {"signal", "on-event"}
+# What a face takes in more forms than the WIT.
+MANY_FORMS = {"settings", "model"}
 # Python has these enums as plain texts.
 LOOSE_IN_PYTHON = frozenset({"error-code", "report-code"})
 
@@ -83,14 +85,20 @@ def offered(face: Surface, wit: Surface) -> Surface:
     records = dict(face.records)
     # In Node the family of an error is a property, in Python it is the class.
     records["error"] = {key: type_ for key, type_ in records["error"].items() if key != "family"}
+    # JSON crosses as text; in a face it is an object.
+    request = records["model-request"]
+    records["model-request"] = {
+        key: type_.replace("{any}", "string") if key == "schema" else type_
+        for key, type_ in request.items()
+    }
     return Surface(face.rules, operations, records, face.enums, face.effects, face.properties)
 
 
 def taken(name: str, type_: str, wanted: str | None) -> str:
     """What a face takes as an option, in the terms of the WIT."""
-    # Settings are an object of the language, which the face turns into JSON text; and what a face
-    # fills in may be absent.
-    if wanted is not None and (name == "settings" or type_ == wanted + "?"):
+    # Settings are an object of the language, which the face turns into JSON text; a model is a
+    # function, a name or a record; and what a face fills in may be absent.
+    if wanted is not None and (name in MANY_FORMS or type_ == wanted + "?"):
         return wanted
     return type_
 
@@ -148,11 +156,11 @@ def test_every_item_of_the_wit_is_documented() -> None:
 
 def test_something_was_compared() -> None:
     for surface in (Sources().wit, Sources().node, Sources().python):
-        assert len(surface.rules) >= 16
-        assert len(surface.operations) >= 8
-        assert len(surface.records) >= 20
+        assert len(surface.rules) >= 24
+        assert len(surface.operations) >= 9
+        assert len(surface.records) >= 34
         assert all(surface.records.values())
-        assert len(surface.enums) >= 8
+        assert len(surface.enums) >= 11
     assert len(Sources().wit.effects) >= 26
 
 
@@ -168,6 +176,27 @@ CHANGES = [
     ("wit/memdir.wit", "    cwd: option<string>,\n    /// The user's", "    /// The", "cwd"),
     ("wit/memdir.wit", "    team-index: option<string>,", "", "team-index"),
     ("wit/memdir.wit", "    remote-without-folder,", "", "remote-without-folder"),
+    ("wit/memdir.wit", "    score: option<f64>,", "    score: f64,", "score"),
+    ("wit/memdir.wit", "    already-read: list<string>,", "", "already-read"),
+    ("wit/memdir.wit", "    api-key: option<string>,", "", "api-key"),
+    (
+        "wit/memdir.wit",
+        "    lexical,\n  }\n\n  /// What a conv",
+        "  }\n\n  /// What a conv",
+        "lexical",
+    ),
+    ("wit/memdir.wit", "    close: func() -> flow;", "    close: func() -> bool;", "close"),
+    ("wit/memdir.wit", "    model-busy,\n", "", "model-busy"),
+    ("wit/memdir.wit", "    model: option<model-options>,", "", "model is not in the WIT"),
+    (f"{JS}/types.d.ts", "    countUses?: boolean", "    countUse?: boolean", "count-uses"),
+    (
+        f"{JS}/types.d.ts",
+        "    schema: Record<string, unknown> | null;",
+        "    schema: {};",
+        "schema",
+    ),
+    (f"{JS}/types.d.ts", "    apiKey?: ", "    key?: ", "api-key"),
+    (f"{JS}/memdir.d.ts", "    recall(query: string", "    recall(text: string", "query"),
     (f"{JS}/types.d.ts", "    mtimeMs: number;", "", "mtime-ms"),
     (f"{JS}/types.d.ts", "    warning: string | null;", "    warning: string;", "warning"),
     (f"{JS}/types.d.ts", '"project" | ', "", "project"),
@@ -179,6 +208,10 @@ CHANGES = [
     (f"{JS}/errors.d.ts", "    readonly path: string | null;", "", "path"),
     (f"{PY}/_types.py", "    modified_ms: int | None\n", "", "modified-ms"),
     (f"{PY}/_types.py", '"private", ', "", "private"),
+    (f"{PY}/_types.py", "    score: float | None\n", "", "score"),
+    (f"{PY}/_types.py", "    state: RecallState\n", "    state: str\n", "state"),
+    (f"{PY}/_memdir.py", "already_read: Sequence[str]", "already_read: str", "already-read"),
+    (f"{PY}/_core.pyi", "def grant_bytes(used: int", "def grant_bytes(gone: int", "gone"),
     (f"{PY}/_types.py", "    problems: tuple[Problem, ...]", "    problems: str", "problems"),
     (f"{PY}/_core.pyi", "def project_slug(path: str)", "def project_slug(folder: str)", "folder"),
     (f"{PY}/rules.py", '    "truncate_index",\n', "", "truncate-index"),

@@ -14,6 +14,7 @@ __all__ = [
     "COMMAND_OPTIONS",
     "FEATURES",
     "PROMPT_OPTIONS",
+    "RECALL_OPTIONS",
     "Component",
     "Flow",
     "MemdirError",
@@ -30,6 +31,7 @@ FEATURES = {
     "dailyLog": False,
     "dream": False,
     "extractEvery": 1,
+    "countUses": True,
 }
 OPEN_OPTIONS = {
     "directory": None,
@@ -38,9 +40,19 @@ OPEN_OPTIONS = {
     "env": {},
     "settings": None,
     "platform": None,
+    "model": None,
     "features": FEATURES,
 }
 PROMPT_OPTIONS = {"index": True, "pastContext": False, "guidelines": []}
+RECALL_OPTIONS = {
+    "limit": None,
+    "strategy": "auto",
+    "recentTools": [],
+    "toolResults": [],
+    "surfaced": [],
+    "alreadyRead": [],
+    "state": {"surfaced": [], "bytes": 0},
+}
 COMMAND_OPTIONS = {"args": [], "cwd": None, "home": None, "env": {}}
 
 

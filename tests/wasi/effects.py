@@ -1,4 +1,4 @@
-"""A host in Python, as small as one can be: what a scan, a read and a prompt ask for.
+"""A host in Python, as small as one can be: what a scan, a read, a prompt and a recall ask for.
 
 It shows what an embedder has to write. It is no model for hostile stores: the real hosts open
 files so that a FIFO or a link that appears meanwhile does no harm.
@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,13 @@ CODES = {
 
 
 class Host:
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        model: Callable[[str], str] | None = None,
+        http: Callable[..., Variant] | None = None,
+    ) -> None:
+        self.ask = model
+        self.exchange = http
         self.events: list[dict[str, Any]] = []
         self.printed = {"stdout": "", "stderr": ""}
         self.seen: list[str] = []
@@ -84,6 +91,31 @@ class Host:
     def make_dir(self, path: str, mode: int) -> Variant:
         Path(path).mkdir(mode, parents=True, exist_ok=True)
         return Variant("done")
+
+    def write(self, path: str, content: Variant, via: str | None, mode: int) -> Variant:
+        data = content.payload.get("bytes") or content.payload["text"].encode()
+        # Without `via` the file must not be there yet.
+        with open(via or path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(data)
+        if via:
+            Path(via).replace(path)
+        return Variant("done")
+
+    def random(self, length: int) -> Variant:
+        return Variant("content", {"content": Variant("bytes", {"bytes": os.urandom(length)})})
+
+    def sleep(self, ms: int) -> Variant:
+        return Variant("done")
+
+    def model(self, request: str, **limits: int) -> Variant:
+        if self.ask is None:
+            return failed("unsupported", "this host was given no model")
+        return Variant("text", {"text": self.ask(request)})
+
+    def http(self, **exchange: Any) -> Variant:
+        if self.exchange is None:
+            return failed("unsupported", "this host cannot make HTTP requests")
+        return self.exchange(**exchange)
 
     def print(self, stream: str, text: str) -> Variant:
         self.printed[stream] += text

@@ -3,7 +3,14 @@
 from pathlib import Path
 
 import pytest
-from component import COMMAND_OPTIONS, PROMPT_OPTIONS, Component, MemdirError, Variant
+from component import (
+    COMMAND_OPTIONS,
+    PROMPT_OPTIONS,
+    RECALL_OPTIONS,
+    Component,
+    MemdirError,
+    Variant,
+)
 from effects import Host, failed
 from program import Program
 from stores import HOSTILE_MEMORIES, HOSTILE_REPORT
@@ -122,11 +129,15 @@ def test_what_is_remembered_lasts_until_compacted(component: Component, sample: 
 def test_a_closed_store_refuses_everything(component: Component, sample: Path) -> None:
     store = component.open(sample)
     component.flow("store.scan", store).run(Host())
-    component.method(store, "close")
-    component.method(store, "close")
+    for _ in range(2):
+        assert component.flow("store.close", store).run(Host()) is None
     component.method(store, "compacted")
-    arguments = {"read": ["plain.md"], "prompt": [PROMPT_OPTIONS]}
-    for name in ["open", "scan", "manifest", "read", "prompt", "lint"]:
+    arguments = {
+        "read": ["plain.md"],
+        "prompt": [PROMPT_OPTIONS],
+        "recall": ["deploys", RECALL_OPTIONS],
+    }
+    for name in ["open", "scan", "manifest", "read", "prompt", "lint", "recall"]:
         with pytest.raises(MemdirError) as error:
             component.flow(f"store.{name}", store, *arguments.get(name, [])).run(Host())
         assert error.value.code == "closed", name

@@ -4,17 +4,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-from component import Component
+from component import FEATURES, RECALL_OPTIONS, Component
 from effects import Host
 
 
-def run(root: Path, program: str, argument: Path) -> subprocess.CompletedProcess[str]:
+def run(root: Path, program: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
             sys.executable,
             root / "examples" / "embed-python" / program,
             root / "dist" / "memdir-core.wasm",
-            argument,
+            *arguments,
         ],
         check=True,
         capture_output=True,
@@ -36,3 +36,13 @@ def test_the_scan(component: Component, root: Path, sample: Path) -> None:
     ran = run(root, "scan.py", sample)
     expected = component.flow("store.manifest", component.open(sample)).run(Host())
     assert ran.stdout == expected["manifest"] + "\n"
+
+
+def test_the_recall(component: Component, root: Path, sample: Path) -> None:
+    query = "when do deploys run"
+    ran = run(root, "scan.py", sample, query)
+    store = component.open(sample, features=FEATURES | {"countUses": False})
+    expected = component.flow("store.recall", store, query, RECALL_OPTIONS).run(Host())
+    assert [memory["path"] for memory in expected["memories"]] == ["deploys.md"]
+    assert ran.stdout == expected["memories"][0]["text"] + "\n"
+    assert not (sample / ".memdir/uses.json").exists()

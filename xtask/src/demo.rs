@@ -1,5 +1,5 @@
-//! Decides what `make demo` shows: one store, and the reader's own, read by three packages and
-//! compared byte for byte. Nothing but the copy of the sample is written.
+//! Decides what `make demo` shows: one store, and the reader's own, read and asked by three packages
+//! and compared byte for byte. Nothing but the copy of the sample is written.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,6 +14,8 @@ use crate::{setup, stamp};
 /// their names, so that every run shows the same.
 const FIRST_CHANGE: u64 = 1_793_610_000;
 const DAY: u64 = 86_400;
+/// What the sample store is asked; words decide, no model is asked.
+const QUESTION: &str = "may I mock the database in this test?";
 /// How much of the prompt is shown.
 const LINES: usize = 24;
 
@@ -40,6 +42,7 @@ pub fn demo(layout: &Layout) -> Result<()> {
     let scan = look(&sample, &["scan"], usize::MAX)?;
     look(&sample, &["prompt"], LINES)?;
     look(&sample, &["lint"], usize::MAX)?;
+    look(&sample, &["recall", QUESTION], usize::MAX)?;
     let embedded = embedded(layout, &store)?;
     if let Some(difference) = difference(&scan.stdout, &embedded.stdout) {
         return Err(format!("the embedded memdir-core.wasm differs {difference}").into());

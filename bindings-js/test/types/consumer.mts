@@ -7,21 +7,42 @@ import {
   type ErrorCode,
   type Finding,
   type MemoryHeader,
+  type ModelFunction,
+  type ModelOptions,
+  type ModelRequest,
   type Opened,
+  type Recall,
+  type RecalledMemory,
+  type RecallOptions,
+  type RecallState,
   type Scan,
+  type ToolResult,
 } from "memdir";
 import {
   batchEntries,
   chooseDirectory,
+  cutMemory,
+  decodeModelAnswer,
   defaultScope,
+  encodeModelRequest,
   envFlag,
+  grantBytes,
   lintMemories,
   memoryAge,
   memoryEnabled,
   parseSettings,
+  rankMemories,
+  readSelection,
+  recentTools,
+  tokenize,
   truncateIndex,
   validateMemoryPath,
+  type CutMemory,
+  type ModelHttp,
+  type RankedMemory,
+  type Selection,
   type Truncation,
+  type Word,
 } from "memdir/rules";
 
 export async function example(signal: AbortSignal): Promise<string[]> {
@@ -32,9 +53,9 @@ export async function example(signal: AbortSignal): Promise<string[]> {
     env: { CLAUDE_CONFIG_DIR: "/srv/config", CLAUDE_CODE_SIMPLE: undefined },
     settings: { autoMemoryEnabled: true, other: [1] },
     platform: "posix",
-    features: { oneStep: true, extractEvery: 2 },
+    features: { oneStep: true, extractEvery: 2, countUses: false },
     onEvent: (event) => console.log(event.kind, event.path?.length, event.message),
-    model: async (request, { signal }) => (signal.aborted ? "" : request),
+    model: async (request, { signal }) => (signal.aborted ? "" : request.messages.map(({ role, content }) => role + content).join()),
   });
   const directory: string = memory.directory;
   const enabled: boolean = memory.enabled;
@@ -65,6 +86,43 @@ export async function example(signal: AbortSignal): Promise<string[]> {
   // @ts-expect-error: stores are opened, not constructed
   new Memdir();
   return [directory, String(enabled), String(prompt), manifest, content, String(worst?.line)];
+}
+
+export async function recalling(memory: Memdir, signal: AbortSignal, key: string | undefined): Promise<string> {
+  const tools: readonly ToolResult[] = [{ tool: "Bash", ok: true }, { tool: "Edit", ok: null }, { tool: "Read" }];
+  const options: RecallOptions = { limit: 3, strategy: "auto", recentTools: ["Grep"], toolResults: tools, signal };
+  const first: Recall = await memory.recall("how do we deploy?", options);
+  const state: RecallState = JSON.parse(JSON.stringify(first.state));
+  const { memories, report, render } = await memory.recall("and then?", { state, surfaced: ["a.md"], alreadyRead: ["b.md"] });
+  const best: RecalledMemory | undefined = memories[0];
+  const score: number | null | undefined = best?.score;
+  const failed: boolean = report.some(({ code }) => code === "model-failed");
+  const ask: ModelFunction = ({ purpose, system, maxTokens, schema }) => purpose + system + maxTokens + String(schema?.["type"]);
+  const named: ModelOptions = { name: "openai/qwen3", apiKey: key, baseUrl: "http://localhost:11434/v1" };
+  for (const model of [ask, named, "anthropic/claude-haiku-4-5", null, undefined] as const) {
+    await Memdir.open({ model });
+  }
+  // @ts-expect-error: no such provider
+  await Memdir.open({ model: "claude-haiku-4-5" });
+  // @ts-expect-error: an answer is a text
+  await Memdir.open({ model: () => ({ selected_memories: [] }) });
+  // @ts-expect-error: no such strategy
+  await memory.recall("x", { strategy: "fast" });
+  // @ts-expect-error: a recall has no such field
+  first.paths;
+  return first.render() + render() + `${score} ${failed} ${best?.reason === "lexical"}`;
+}
+
+export function recallRules(request: ModelRequest): string {
+  const words: Word[] = tokenize("how do we deploy?");
+  const memories: RankedMemory[] = [{ path: "a.md", text: words[0]?.whole ?? "" }, { path: "b.md", text: "", ageDays: 1, uses: 2 }];
+  const ranked = rankMemories("x", memories).map(({ path, score }) => `${path} ${score}`);
+  const cut: CutMemory = cutMemory("x", 1, "/srv/memory/a.md", grantBytes(0, [1])[0] ?? 0);
+  const chosen: Selection = readSelection("[]", recentTools([{ tool: "Bash", ok: true }]));
+  const http: ModelHttp = encodeModelRequest({ name: "openai/x" }, request);
+  // @ts-expect-error: a role is one of two
+  encodeModelRequest({ name: "openai/x" }, { ...request, messages: [{ role: "system", content: "" }] });
+  return [...ranked, cut.note, ...chosen.dropped, decodeModelAnswer("openai/x", 200, http.body)].join();
 }
 
 export function rules(): ErrorCode | undefined {

@@ -16,11 +16,15 @@ __all__ = [
     "batch_entries",
     "choose_directory",
     "command",
+    "cut_memory",
+    "decode_model_answer",
     "default_scope",
+    "encode_model_request",
     "env_flag",
     "error_table",
     "failure_code",
     "format_manifest",
+    "grant_bytes",
     "injective_key",
     "lint_memories",
     "memory_age",
@@ -29,7 +33,11 @@ __all__ = [
     "parse_settings",
     "probe",
     "project_slug",
+    "rank_memories",
+    "read_selection",
+    "recent_tools",
     "team_delta",
+    "tokenize",
     "truncate_index",
     "validate_memory_path",
 ]
@@ -114,11 +122,12 @@ class Store:
         env: collections.abc.Mapping[str, str],
         settings: str | None,
         platform: _types.PlatformName | None,
+        model: _types.ModelOptions | None,
         features: _types.Features,
     ) -> Store: ...
-    def close(self, /) -> None:
+    def close(self, /) -> Flow[None]:
         """
-        Makes every later flow fail with `closed`.
+        Writes what is still to be written; every flow that begins later fails with `closed`.
         """
     def compacted(self, /) -> None:
         """
@@ -145,6 +154,22 @@ class Store:
     def read(self, path: str, /) -> Flow[_types.MemoryFile]:
         """
         One memory, whole; ends with `MemoryFile`.
+        """
+    def recall(
+        self,
+        query: str,
+        /,
+        *,
+        limit: int | None,
+        strategy: _types.Strategy,
+        recent_tools: collections.abc.Sequence[str],
+        tool_results: collections.abc.Sequence[_types.ToolResult],
+        surfaced: collections.abc.Sequence[str],
+        already_read: collections.abc.Sequence[str],
+        state: _types.RecallState | None,
+    ) -> Flow[_types.Recall]:
+        """
+        The memories that help with a query; ends with `Recall`.
         """
     def scan(self, /) -> Flow[_types.Scan]:
         """
@@ -195,12 +220,44 @@ def command(
     The command line; ends with the exit code.
     """
 
+def cut_memory(text: str, *, size: int, path: str, max_bytes: int) -> _types.CutMemory:
+    """
+    Cut the beginning of a memory down to 200 lines and `max_bytes` (at most 4,096) bytes of UTF-8.
+    `size` is that of the whole file in bytes, `path` what the model is to read for the rest.
+
+    Source: reference facts 5.4.
+    """
+
+def decode_model_answer(name: str, *, status: int, body: str) -> str:
+    """
+    Give the text of a provider's answer. `name` is the model's, `body` what came with `status`.
+
+    Raises `ModelError` with code `model-auth` (401, 403), `model-not-found` (404), `model-busy` (408,
+    409, 429, 5xx: worth another try), `model-refused` (any other status) or `model-answer` (no JSON,
+    no text in it); `InputError` with code `invalid-argument` for a name that names no model.
+
+    Source: the providers' documentation; DESIGN, "Models".
+    """
+
 def default_scope(type: _types.MemoryType | None, *, team: bool = False) -> _types.MemoryScope:
     """
     Say where a memory of a type belongs when nothing else is said: what is about one person stays
     private, what is about the project goes to the team, if there is one.
 
     Source: documents 000 §8 and 002.
+    """
+
+def encode_model_request(
+    model: _types.ModelOptions, request: _types.ModelRequest
+) -> _types.ModelHttp:
+    """
+    Write a request as it goes over the wire to `anthropic/` or `openai/`, a POST. The environment is
+    not looked at.
+
+    Raises `InputError` with code `invalid-argument` for a name that names no model, an address that
+    is none, a provider's own address without a key, and a schema that is no JSON.
+
+    Source: the providers' documentation; DESIGN, "Models".
     """
 
 def env_flag(value: str | None) -> bool | None:
@@ -227,6 +284,15 @@ def format_manifest(memories: collections.abc.Sequence[_types.MemoryHeader]) -> 
     `- [type] path (time): description`, joined by LF. The time is `mtime_ms` in UTC.
 
     Source: reference facts 4.5; DESIGN, "Untrusted text".
+    """
+
+def grant_bytes(used: int, sizes: collections.abc.Sequence[int]) -> list[int]:
+    """
+    Say how many bytes of each of these memories a recall may show: at most five memories, 4,096
+    bytes each, 20 KB together, and 60 KB in a conversation, of which `used` are gone. 0 stands for
+    a memory that is left out, because so little is left that it would be a scrap.
+
+    Source: reference facts 5.1 and 5.4.
     """
 
 def injective_key(path: str) -> str:
@@ -302,6 +368,35 @@ def project_slug(path: str) -> str:
     Source: reference facts 1.1.
     """
 
+def rank_memories(
+    query: str, memories: collections.abc.Sequence[_types.RankedMemory]
+) -> list[_types.Found]:
+    """
+    Give the memories that a query finds by its words, best first, at equal scores by path; none when
+    nothing in them surely answers it. It is how a store without a model recalls.
+
+    Source: DESIGN, "Recall".
+    """
+
+def read_selection(answer: str, candidates: collections.abc.Sequence[str]) -> _types.Selection:
+    """
+    Read which memories a model chose: the last JSON object in its answer that has a list
+    `selected_memories`, or a list by itself, whatever stands around it. Paths must be exactly those
+    of `candidates`.
+
+    Raises `ModelError` with code `model-answer` when there is no such list.
+
+    Source: reference facts 5.2.
+    """
+
+def recent_tools(results: collections.abc.Sequence[_types.ToolResult]) -> list[str]:
+    """
+    Name the tools in use: those that succeeded and did not fail, each once, in the order in which
+    they first succeeded. `results` are those since the user's message before the last one.
+
+    Source: reference facts 5.3.
+    """
+
 def team_delta(
     local: collections.abc.Mapping[str, str], server: collections.abc.Mapping[str, str]
 ) -> dict[str, str]:
@@ -310,6 +405,14 @@ def team_delta(
     `server` maps keys to `sha256:` and lower-case hex. Deletions are never part of it.
 
     Source: reference facts 11.4.
+    """
+
+def tokenize(text: str) -> list[_types.Word]:
+    """
+    Cut a text into the words that a ranking counts, in their order; what stands in any text (`the`)
+    is left out. English words are stems: what they are is not for people to read.
+
+    Source: DESIGN, "Recall".
     """
 
 def truncate_index(text: str) -> _types.Truncation:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import contextvars
 import inspect
+import json
 import logging
 import threading
 from collections.abc import Awaitable, Callable
@@ -17,17 +18,17 @@ from typing import Any, TypeAlias, TypeVar
 
 from memdir import _core, _http, _terminal
 from memdir._outcomes import DONE, Json, Outcome, failed
-from memdir._types import Event
+from memdir._types import Event, Message, ModelRequest
 
 _T = TypeVar("_T")
 
 OnEvent: TypeAlias = Callable[[Event], object]
 """Hears of events, in the thread of the operation. What it raises is logged to `memdir`."""
 
-Model: TypeAlias = Callable[[str], str]
-"""A model: a request as JSON in, the answer as JSON out. Called in a thread of its own."""
+Model: TypeAlias = Callable[[ModelRequest], str]
+"""A model: gives the text that it answers with. Called in a thread of its own."""
 
-AsyncModel: TypeAlias = Callable[[str], str | Awaitable[str]]
+AsyncModel: TypeAlias = Callable[[ModelRequest], str | Awaitable[str]]
 """The same, or a coroutine function, which runs in the event loop."""
 
 _log = logging.getLogger("memdir")
@@ -92,9 +93,10 @@ async def _model(effect: Json, host: Host) -> Outcome:
     if model is None:
         return failed("unsupported", "no model was given; pass model= when opening")
     limit = effect["timeoutMs"]
+    request = _request(effect["request"])
     try:
         async with asyncio.timeout(limit / 1000) as clock:
-            answer = await _ask(model, effect["request"])
+            answer = await _ask(model, request)
     except TimeoutError as error:
         if clock.expired():
             return failed("timeout", f"the model gave no answer within {limit} ms")
@@ -110,7 +112,14 @@ async def _model(effect: Json, host: Host) -> Outcome:
     return {"text": answer}
 
 
-async def _ask(model: AsyncModel, request: str) -> Any:
+def _request(text: str) -> ModelRequest:
+    fields = json.loads(text)
+    fields["messages"] = tuple(Message(**message) for message in fields["messages"])
+    # By name, so that a field of the core that is missing here fails loudly.
+    return ModelRequest(max_tokens=fields.pop("maxTokens"), **fields)
+
+
+async def _ask(model: AsyncModel, request: ModelRequest) -> Any:
     asynchronous = inspect.iscoroutinefunction(model) or inspect.iscoroutinefunction(
         getattr(model, "__call__", None)  # noqa: B004 - an object with an async __call__
     )

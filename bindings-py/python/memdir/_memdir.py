@@ -11,13 +11,23 @@ from memdir import _surroundings
 from memdir._core import Store
 from memdir._drive import drive, drive_async
 from memdir._host import AsyncModel, Host, Model, OnEvent
-from memdir._types import Features
+from memdir._types import Features, ModelOptions
 from memdir.errors import InputError
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from memdir._types import Lint, MemoryFile, Opened, PlatformName, Scan
+    from memdir._types import (
+        Lint,
+        MemoryFile,
+        Opened,
+        PlatformName,
+        Recall,
+        RecallState,
+        Scan,
+        Strategy,
+        ToolResult,
+    )
 
 _PLAIN = Features()
 
@@ -68,6 +78,7 @@ def _store(
     settings: Mapping[str, Any] | None,
     platform: PlatformName | None,
     features: Features,
+    model: ModelOptions | str | AsyncModel | None,
 ) -> Store:
     return Store(
         directory=None if directory is None else os.fspath(directory),
@@ -76,8 +87,23 @@ def _store(
         env=_surroundings.environment() if env is None else env,
         settings=None if settings is None else _json(settings),
         platform=platform,
+        model=_named(model),
         features=features,
     )
+
+
+def _named(model: ModelOptions | str | AsyncModel | None) -> ModelOptions | None:
+    if model is None or isinstance(model, ModelOptions):
+        return model
+    if isinstance(model, str):
+        return ModelOptions(model)
+    if callable(model):
+        return ModelOptions("function")
+    raise TypeError(f"model must be callable, a str or ModelOptions, not {type(model).__name__}")
+
+
+def _host(on_event: OnEvent | None, model: ModelOptions | str | AsyncModel | None) -> Host:
+    return Host(on_event=on_event, model=model if callable(model) else None)
 
 
 def _json(settings: Mapping[str, Any]) -> str:
@@ -113,7 +139,7 @@ class Memdir(_Base):
         platform: PlatformName | None = None,
         features: Features = _PLAIN,
         on_event: OnEvent | None = None,
-        model: Model | None = None,
+        model: ModelOptions | str | Model | None = None,
     ) -> None:
         """Open a store: the folder given as `directory`, else that of the project around `cwd`.
 
@@ -126,12 +152,15 @@ class Memdir(_Base):
             platform: Whose path rules hold; None for those of this machine.
             features: What is switched on.
             on_event: Called with each `Event`. What it raises is logged (logger `memdir`).
-            model: A request as JSON in, the answer as JSON out; called in a thread.
+            model: What `recall` asks: a function from a `ModelRequest` to the text of the answer,
+                called in a thread; or the name of a model such as `anthropic/claude-haiku-4-5`,
+                alone or in `ModelOptions`, which is asked over HTTP. None is never asked.
 
         Raises:
             PathError: The directory is refused, see `memdir.rules.validate_memory_path`; or there
                 is no home directory for it (`no-home`).
-            InputError: There is neither `directory` nor an absolute `cwd` (`invalid-argument`).
+            InputError: There is neither `directory` nor an absolute `cwd`, or the model is none or
+                has no key (`invalid-argument`).
 
         """
         self._store = _store(
@@ -142,8 +171,9 @@ class Memdir(_Base):
             settings=settings,
             platform=platform,
             features=features,
+            model=model,
         )
-        self._host = Host(on_event=on_event, model=model)
+        self._host = _host(on_event, model)
         self._opened = drive(self._store.open(), self._host)
 
     @classmethod
@@ -158,7 +188,7 @@ class Memdir(_Base):
         platform: PlatformName | None = None,
         features: Features = _PLAIN,
         on_event: OnEvent | None = None,
-        model: Model | None = None,
+        model: ModelOptions | str | Model | None = None,
     ) -> Self:
         """Open a store; the same as calling the class."""
         return cls(
@@ -227,12 +257,60 @@ class Memdir(_Base):
         """Give everything that is wrong with the store, each with a remedy. Never writes."""
         return drive(self._store.lint(), self._host)
 
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        strategy: Strategy = "auto",
+        recent_tools: Sequence[str] = (),
+        tool_results: Sequence[ToolResult] = (),
+        surfaced: Sequence[str] = (),
+        already_read: Sequence[str] = (),
+        state: RecallState | None = None,
+    ) -> Recall:
+        """Give the memories that help with a query, with as much of them as may be shown.
+
+        At most five memories, 200 lines and 4,096 bytes of each, 20 KB in all, 60 KB in a
+        conversation. A model that cannot answer is no error: words decide, and the report says so.
+
+        Args:
+            query: What the agent is about to work on, such as the user's message. The first 16 KB
+                of it count.
+            limit: How many memories at most, from 1 to 5; None for 5.
+            strategy: Whether the model chooses (`model`), words do (`lexical`), or the model if
+                the store was opened with one (`auto`).
+            recent_tools: Tools that the agent is using: a model leaves out how they are used.
+            tool_results: What tools gave since the user's message before the last one; those that
+                only succeeded count as recent.
+            surfaced: Memories that were shown already and are not wanted again, relative to the
+                store or absolute.
+            already_read: Files that the agent has read itself, likewise.
+            state: `state` of the last recall of this conversation; None for its first.
+
+        Raises:
+            InputError: `limit` is 0 (`invalid-argument`).
+            ModelError: `strategy` is `model` and there is none (`no-model`).
+
+        """
+        flow = self._store.recall(
+            query,
+            limit=limit,
+            strategy=strategy,
+            recent_tools=recent_tools,
+            tool_results=tool_results,
+            surfaced=surfaced,
+            already_read=already_read,
+            state=state,
+        )
+        return drive(flow, self._host)
+
     def close(self) -> None:
         """Let go of the store: every later call raises `InputError` with code `closed`.
 
-        Nothing is open between calls, so nothing can be lost.
+        Which memories were recalled is written first. Closing twice is fine.
         """
-        self._store.close()
+        drive(self._store.close(), self._host)
 
     def __enter__(self) -> Self:
         """Give the store itself."""
@@ -272,9 +350,9 @@ class AsyncMemdir(_Base):
         platform: PlatformName | None = None,
         features: Features = _PLAIN,
         on_event: OnEvent | None = None,
-        model: AsyncModel | None = None,
+        model: ModelOptions | str | AsyncModel | None = None,
     ) -> None:
-        """Take what `Memdir` takes; `model` may also be a coroutine function."""
+        """Take what `Memdir` takes; a function as `model` may also be a coroutine function."""
         self._store = _store(
             directory=directory,
             cwd=cwd,
@@ -283,8 +361,9 @@ class AsyncMemdir(_Base):
             settings=settings,
             platform=platform,
             features=features,
+            model=model,
         )
-        self._host = Host(on_event=on_event, model=model)
+        self._host = _host(on_event, model)
 
     @classmethod
     async def open(
@@ -298,7 +377,7 @@ class AsyncMemdir(_Base):
         platform: PlatformName | None = None,
         features: Features = _PLAIN,
         on_event: OnEvent | None = None,
-        model: AsyncModel | None = None,
+        model: ModelOptions | str | AsyncModel | None = None,
     ) -> Self:
         """Open a store; see `Memdir`."""
         memory = cls(
@@ -341,9 +420,34 @@ class AsyncMemdir(_Base):
         """See `Memdir.lint`."""
         return await drive_async(self._store.lint(), self._host)
 
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        strategy: Strategy = "auto",
+        recent_tools: Sequence[str] = (),
+        tool_results: Sequence[ToolResult] = (),
+        surfaced: Sequence[str] = (),
+        already_read: Sequence[str] = (),
+        state: RecallState | None = None,
+    ) -> Recall:
+        """See `Memdir.recall`."""
+        flow = self._store.recall(
+            query,
+            limit=limit,
+            strategy=strategy,
+            recent_tools=recent_tools,
+            tool_results=tool_results,
+            surfaced=surfaced,
+            already_read=already_read,
+            state=state,
+        )
+        return await drive_async(flow, self._host)
+
     async def close(self) -> None:
         """See `Memdir.close`."""
-        self._store.close()
+        await drive_async(self._store.close(), self._host)
 
     async def __aenter__(self) -> Self:
         """Open it."""

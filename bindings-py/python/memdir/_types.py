@@ -7,8 +7,8 @@ epoch, offsets and sizes are bytes of UTF-8.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypedDict
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
 
 MemoryType = Literal["user", "feedback", "project", "reference"]
 """The four types of memory."""
@@ -53,15 +53,24 @@ SettingsProblemCode = Literal["not-json", "not-an-object", "wrong-type"]
 Severity = Literal["error", "warning"]
 """How bad a finding is: something is lost or misread because of it, or could be better."""
 
-ErrorFamily = Literal["engine", "input", "path", "host"]
+ErrorFamily = Literal["engine", "input", "path", "host", "model"]
 """Which exception class a code belongs to."""
+
+Strategy = Literal["auto", "model", "lexical"]
+"""How a recall chooses: by the model if there is one, by the model, by words."""
+
+RecallReason = Literal["model", "lexical"]
+"""Who chose a memory: a model, or the words of query and memory."""
+
+Role = Literal["user", "assistant"]
+"""Whose a message is: the caller's or the model's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """What is switched on beyond reading. Everything is off unless asked for.
+    """What is switched on beyond reading. Everything but `count_uses` is off unless asked for.
 
-    Only `one_step` has an effect in this version; the others are reserved.
+    Only `one_step` and `count_uses` have an effect in this version; the others are reserved.
 
     Attributes:
         team: Team memory beside the private one.
@@ -71,6 +80,8 @@ class Features:
         daily_log: Notes go to dated logs.
         dream: Consolidation in the background.
         extract_every: Turns from one extraction to the next.
+        count_uses: How often a memory is recalled is counted in `.memdir` in the store, so that
+            what is used ranks higher.
 
     """
 
@@ -81,6 +92,25 @@ class Features:
     daily_log: bool = False
     dream: bool = False
     extract_every: int = 1
+    count_uses: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """A model to ask.
+
+    Attributes:
+        name: `anthropic/` or `openai/` and the name that the provider gives it. `openai/` speaks to
+            every server with OpenAI's chat completions.
+        api_key: Without it, `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`. Not shown by `repr`.
+        base_url: Without it, `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL`, else the provider's own.
+            For `anthropic/` without, for `openai/` with `/v1` at its end.
+
+    """
+
+    name: str
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
 
 
 class EnabledSettings(TypedDict, total=False):
@@ -182,6 +212,235 @@ class MemoryFile:
 
     header: MemoryHeader
     content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a tool of the agent gave.
+
+    Attributes:
+        tool: Its name.
+        ok: Whether it succeeded; None while it runs.
+
+    """
+
+    tool: str
+    ok: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallState:
+    """What a conversation has been shown already: for the agent to keep and to pass on.
+
+    After a compaction the agent makes a new one of what is left in the conversation; then memories
+    that went away can be recalled again.
+
+    Attributes:
+        surfaced: The memories that were shown, relative to the store.
+        bytes: Bytes of their contents as shown.
+
+    """
+
+    surfaced: tuple[str, ...] = ()
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledMemory:
+    """One memory as shown.
+
+    Attributes:
+        path: Relative to the store, with `/`.
+        absolute_path: The same for tools that read files.
+        mtime_ms: The file's modification time.
+        header: What a scan says of it.
+        age_days: Whole days since it was written, never negative.
+        age: `today`, `yesterday`, `3 days ago`.
+        warning: What to keep in mind when using it; None while it is fresh.
+        content: The beginning of the file, frontmatter included, as far as it is shown.
+        note: What was cut and where the rest is; None when nothing was.
+        reason: Who chose it.
+        score: How well its words fit, to be compared within one answer; None when they do not.
+        text: All of it for the agent's model: header, warning, content, note.
+
+    """
+
+    path: str
+    absolute_path: str
+    mtime_ms: int
+    header: MemoryHeader
+    age_days: int
+    age: str
+    warning: str | None
+    content: str
+    note: str | None
+    reason: RecallReason
+    score: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """What a recall found.
+
+    Attributes:
+        memories: The best first.
+        report: What was skipped, cut or repaired, by path.
+        state: To be passed to the next recall of this conversation.
+
+    """
+
+    memories: tuple[RecalledMemory, ...]
+    report: tuple[ReportEntry, ...]
+    state: RecallState
+
+    def render(self) -> str:
+        """Give what the agent's model is shown: the texts of all memories, a blank line between.
+
+        The same to the byte in every later turn. Empty when nothing was recalled.
+        """
+        return "\n\n".join(memory.text for memory in self.memories)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation with a model.
+
+    Attributes:
+        role: Whose it is.
+        content: Its text.
+
+    """
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """What a model is asked.
+
+    Attributes:
+        purpose: What it is for; today only `select-memories`.
+        system: The system prompt.
+        messages: The conversation, ending with the user's turn.
+        max_tokens: Of the answer.
+        schema: The JSON schema of the answer; None for free text.
+
+    """
+
+    purpose: str
+    system: str
+    messages: tuple[Message, ...]
+    max_tokens: int
+    schema: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """One HTTP header.
+
+    Attributes:
+        name: In lower case.
+        value: As it stands on the wire. Not shown by `repr`: it may be a key.
+
+    """
+
+    name: str
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelHttp:
+    """A request to a model as it goes over the wire, a POST.
+
+    Attributes:
+        url: The address.
+        headers: The key is in one of them.
+        body: JSON.
+
+    """
+
+    url: str
+    headers: tuple[Header, ...]
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What a model chose.
+
+    Attributes:
+        paths: Among the candidates, each once, at most five.
+        dropped: What else it named: what is no candidate, and what is over five.
+
+    """
+
+    paths: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """One thing that a query asks for: a word, an identifier, a piece of a text without blanks.
+
+    Attributes:
+        whole: What it is found by as a whole; None when that stands in any text.
+        parts: What else it is found by: the parts of an identifier, the pieces of a word. A piece
+            of three letters begins with `~`.
+
+    """
+
+    whole: str | None
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedMemory:
+    """One memory, as `memdir.rules.rank_memories` takes it.
+
+    Attributes:
+        path: Relative to the store, with `/`.
+        text: All of it.
+        age_days: Whole days since it was written.
+        uses: How often it was recalled.
+
+    """
+
+    path: str
+    text: str
+    age_days: int = 0
+    uses: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A memory that a query found.
+
+    Attributes:
+        path: As it was given.
+        score: How well it fits, rounded to thousandths, to be compared within one answer.
+
+    """
+
+    path: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutMemory:
+    """A memory as far as it is shown.
+
+    Attributes:
+        content: Its beginning, of whole lines unless the first one is too long by itself.
+        lines: Lines of `content`.
+        note: What was cut and where the rest is, one line for the model; None when nothing was.
+
+    """
+
+    content: str
+    lines: int
+    note: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

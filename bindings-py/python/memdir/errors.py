@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["FAMILIES", "EngineError", "HostError", "InputError", "MemdirError", "PathError"]
+__all__ = [
+    "FAMILIES",
+    "EngineError",
+    "HostError",
+    "InputError",
+    "MemdirError",
+    "ModelError",
+    "PathError",
+]
 
 
 class MemdirError(Exception):
@@ -53,10 +61,15 @@ class HostError(MemdirError, OSError):
     """What the operating system or the network answered."""
 
 
+class ModelError(MemdirError):
+    """What a language model or its provider answered, or that there is none."""
+
+
 FAMILIES: Final[dict[str, type[MemdirError]]] = {
     "engine": EngineError,
     "input": InputError,
     "path": PathError,
     "host": HostError,
+    "model": ModelError,
 }
 """The class of each family; the native module raises by it."""

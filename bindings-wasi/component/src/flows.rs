@@ -10,7 +10,7 @@ use memdir_core::store;
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::flows::{
     CommandOptions, Done, Effect, Flow, Guest, GuestFlow, GuestStore, OpenOptions, PromptOptions,
-    Requests, Response, Step, Value,
+    RecallOptions, Requests, Response, Step, Value,
 };
 
 impl Guest for Component {
@@ -83,12 +83,16 @@ impl GuestStore for OpenStore {
         start(self.0.lint())
     }
 
+    fn recall(&self, query: String, options: RecallOptions) -> Flow {
+        start(self.0.recall(query, options.into()))
+    }
+
     fn compacted(&self) {
         self.0.compacted();
     }
 
-    fn close(&self) {
-        self.0.close();
+    fn close(&self) -> Flow {
+        start(self.0.close())
     }
 }
 

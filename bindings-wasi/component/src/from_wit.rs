@@ -2,17 +2,24 @@
 //! field or case of the WIT stops the build.
 
 use memdir_core::cli::CommandOptions;
+use memdir_core::error::{Error, ErrorCode};
 use memdir_core::flow::{
     Bytes, Clock, Content, Effect, Entry, Event, Failure, Head, Header, HostInfo, HttpAnswer,
     Listing, Outcome, Response, RunAnswer, Stat,
 };
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
+use memdir_core::model::{Key, Message, ModelOptions, ModelRequest};
 use memdir_core::paths::{DirectoryQuestion, PerSource};
-use memdir_core::store::{Features, OpenOptions, PromptOptions};
+use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
+use memdir_core::store::{Features, OpenOptions, PromptOptions, RecallOptions};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
 use crate::same::{each, maybe, pairs, records};
+
+fn key(key: Option<String>) -> Option<Key> {
+    key.map(Key)
+}
 
 records! {
     rules::EnabledSettings => PerSource<bool> { policy, flag, local, project, user }
@@ -22,15 +29,26 @@ records! {
     }
     rules::LintMemory => LintMemory { path, text }
     rules::LintInput => LintInput { index, team_index, memories as each }
+    rules::RankedMemory => RankedMemory { path, text, age_days, uses }
+    rules::ToolResult => ToolResult { tool, ok }
+    rules::ModelOptions => ModelOptions { name, api_key as key, base_url }
+    rules::Message => Message { role as Into::into, content }
     flows::Features => Features {
         team, extract, extract_non_interactive, one_step, daily_log, dream, extract_every,
+        count_uses,
     }
     flows::OpenOptions => OpenOptions {
-        directory, cwd, home, env as pairs, settings, platform as maybe, features as Into::into,
+        directory, cwd, home, env as pairs, settings, platform as maybe, model as maybe,
+        features as Into::into,
     }
     flows::PromptOptions => PromptOptions { index, past_context, guidelines }
+    flows::RecallState => RecallState { surfaced, bytes }
+    flows::RecallOptions => RecallOptions {
+        limit, strategy as Into::into, recent_tools, tool_results as each, surfaced, already_read,
+        state as Into::into,
+    }
     flows::CommandOptions => CommandOptions { args, cwd, home, env as pairs }
-    flows::Header => Header { name, value }
+    rules::Header => Header { name, value }
     flows::Event => Event { kind, path, code, message }
     flows::Response => Response { id, outcome as Into::into }
     flows::Failure => Failure { code as Into::into, message }
@@ -68,6 +86,33 @@ impl From<rules::MemoryHeader> for MemoryHeader {
             mtime_ms,
             size,
         }
+    }
+}
+
+// JSON crosses as text.
+impl TryFrom<rules::ModelRequest> for ModelRequest {
+    type Error = Error;
+
+    fn try_from(request: rules::ModelRequest) -> Result<Self, Error> {
+        let rules::ModelRequest {
+            purpose,
+            system,
+            messages,
+            max_tokens,
+            schema,
+        } = request;
+        let schema = schema.map(|schema| serde_json::from_str(&schema));
+        let schema = schema.transpose().map_err(|error| {
+            let message = format!("the schema is no JSON: {error}");
+            Error::new(ErrorCode::InvalidArgument, message)
+        })?;
+        Ok(Self {
+            purpose,
+            system,
+            messages: each(messages),
+            max_tokens,
+            schema,
+        })
     }
 }
 

@@ -5,8 +5,9 @@ use memdir_core::rules;
 
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::rules::{
-    Age, Choice, DirectoryQuestion, Enabled, EnabledSettings, Error, ErrorInfo, Finding,
-    Frontmatter, Guest, LintInput, MemoryHeader, MemoryType, Platform, Scope, Settings, Truncation,
+    Age, Choice, Cut, DirectoryQuestion, Enabled, EnabledSettings, Error, ErrorInfo, Finding,
+    Found, Frontmatter, Guest, LintInput, MemoryHeader, MemoryType, ModelHttp, ModelOptions,
+    ModelRequest, Platform, RankedMemory, Scope, Selection, Settings, ToolResult, Truncation, Word,
 };
 use crate::same::{each, maybe, pairs};
 
@@ -88,6 +89,52 @@ impl Guest for Component {
             .into_iter()
             .map(|batch| batch.into_iter().collect())
             .collect()
+    }
+
+    fn tokenize(text: String) -> Vec<Word> {
+        each(rules::tokenize(&text))
+    }
+
+    fn rank_memories(query: String, memories: Vec<RankedMemory>) -> Vec<Found> {
+        let memories: Vec<_> = each(memories);
+        each(rules::rank_memories(&query, &memories))
+    }
+
+    fn cut_memory(text: String, size: u64, path: String, max_bytes: u64) -> Cut {
+        rules::cut_memory(&text, size, &path, max_bytes).into()
+    }
+
+    fn grant_bytes(used: u64, sizes: Vec<u64>) -> Vec<u64> {
+        rules::grant_bytes(used, &sizes)
+    }
+
+    fn read_selection(answer: String, candidates: Vec<String>) -> Result<Selection, Error> {
+        match rules::read_selection(&answer, &candidates) {
+            Ok(selection) => Ok(selection.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn recent_tools(results: Vec<ToolResult>) -> Vec<String> {
+        let results: Vec<_> = each(results);
+        rules::recent_tools(&results)
+    }
+
+    fn encode_model_request(
+        model: ModelOptions,
+        request: ModelRequest,
+    ) -> Result<ModelHttp, Error> {
+        let encoded = request
+            .try_into()
+            .and_then(|request| rules::encode_model_request(&model.into(), &request));
+        match encoded {
+            Ok(http) => Ok(http.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn decode_model_answer(name: String, status: u16, body: String) -> Result<String, Error> {
+        rules::decode_model_answer(&name, status, &body).map_err(Into::into)
     }
 
     fn error_table() -> Vec<ErrorInfo> {

@@ -8,8 +8,10 @@ use memdir_core::error::{ErrorCode, ErrorFamily};
 use memdir_core::flow::{FailureCode, FileKind, Stream};
 use memdir_core::lint::Severity;
 use memdir_core::memory::{MemoryType, Scope};
+use memdir_core::model::Role;
 use memdir_core::paths::{EnabledBecause, Platform, SettingsProblemCode, Source};
 use memdir_core::report::ReportCode;
+use memdir_core::store::{RecallReason, Strategy};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
 
@@ -78,9 +80,10 @@ same! {
         PathHome PathHomeParent PathOutsideHome PathUnc PathDriveRoot PathRelative PathRoot
         PathTooShort PathOutsideStore NoHome NotTrusted NeedsConfigDir LinkOutside NotFound Exists Permission ReadOnly NoSpace
         NotADirectory IsADirectory NotEmpty Loop NameTooLong InvalidName TooLarge TooManyOpen
-        CrossDevice Busy Unsupported Timeout Network Other
+        CrossDevice Busy Unsupported Timeout Network NoModel ModelAuth ModelNotFound ModelBusy
+        ModelRefused ModelAnswer Other
     }
-    ErrorFamily = rules::ErrorFamily { Engine Input Path Host }
+    ErrorFamily = rules::ErrorFamily { Engine Input Path Host Model }
     ReportCode = rules::ReportCode {
         OverLimit Unlistable ListingIncomplete TooDeep InvalidName Unreadable Vanished NotAFile
         LinkOutside LinkDangling LinkLoop LinkToFolder NotUtf8 NulByte Empty Large
@@ -89,7 +92,8 @@ same! {
         SettingsUnreadable SettingsInvalid SettingsWrongType DirectoryRefused SlugCollision
         IndexOverLimit IndexNearLimit IndexFrontmatter IndexLineTooLong IndexLineLong
         IndexLinkBroken IndexDuplicate NotIndexed FrontmatterMissing NameMissing
-        DescriptionMissing TypeMissing DuplicateName
+        DescriptionMissing TypeMissing DuplicateName QueryEmpty QueryCut LimitLowered ModelFailed
+        ModelAnswerCut ModelSkipped ContentCut SessionBudget UsesUnreadable
     }
     MemoryType = rules::MemoryType { User Feedback Project Reference }
     Scope = rules::Scope { Private Team }
@@ -104,6 +108,9 @@ same! {
     }
     SettingsProblemCode = rules::SettingsProblemCode { NotJson NotAnObject WrongType }
     Severity = rules::Severity { Error Warning }
+    Role = rules::Role { User Assistant }
+    Strategy = flows::Strategy { Auto Model Lexical }
+    RecallReason = flows::RecallReason { Model Lexical }
     Stream = flows::OutputStream { Stdout Stderr }
     FailureCode = flows::FailureCode {
         NotFound Exists Permission ReadOnly NoSpace NotADirectory IsADirectory NotEmpty Loop

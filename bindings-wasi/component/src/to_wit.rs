@@ -8,9 +8,11 @@ use memdir_core::flow::{
 };
 use memdir_core::lint::Finding;
 use memdir_core::memory::{Frontmatter, MemoryAge, MemoryHeader, Problem, Truncation};
+use memdir_core::model::ModelHttp;
 use memdir_core::paths::{Choice, Enabled, Refused, Settings, SettingsProblem};
+use memdir_core::recall::{CutMemory, Found, RecallState, Selection, Word};
 use memdir_core::report::ReportEntry;
-use memdir_core::store::{Lint, MemoryFile, Opened, Scan};
+use memdir_core::store::{Lint, MemoryFile, Opened, Recall, RecalledMemory, Scan};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
 use crate::flows::{ManifestText, PromptText};
@@ -48,6 +50,11 @@ records! {
     Finding => rules::Finding {
         path, line as line_number, code as Into::into, severity as Into::into, message, remedy,
     }
+    Word => rules::Word { whole, parts }
+    Found => rules::Found { path, score }
+    CutMemory => rules::Cut { content, lines, note }
+    Selection => rules::Selection { paths, dropped }
+    ModelHttp => rules::ModelHttp { url, headers as each, body }
     Opened => flows::Opened {
         directory, enabled, because as Into::into, chosen_by as Into::into, chosen_file,
         project_key, project_root, refused as each, report as each,
@@ -55,7 +62,13 @@ records! {
     Lint => flows::Lint { findings as each }
     Scan => flows::Scan { memories as each, report as each }
     MemoryFile => flows::MemoryFile { header as Into::into, content }
-    Header => flows::Header { name, value }
+    RecallState => flows::RecallState { surfaced, bytes }
+    RecalledMemory => flows::RecalledMemory {
+        path, absolute_path, mtime_ms, header as Into::into, age_days, age, warning, content, note,
+        reason as Into::into, score, text,
+    }
+    Recall => flows::Recall { memories as each, report as each, state as Into::into }
+    Header => rules::Header { name, value }
     Event => flows::Event { kind, path, code, message }
     Request => flows::Request { id, effect as Into::into }
     Failure => flows::Failure { code as Into::into, message }
@@ -157,6 +170,19 @@ impl From<PromptText> for flows::Value {
 impl From<Lint> for flows::Value {
     fn from(lint: Lint) -> Self {
         Self::Lint(lint.into())
+    }
+}
+
+impl From<Recall> for flows::Value {
+    fn from(recall: Recall) -> Self {
+        Self::Recall(recall.into())
+    }
+}
+
+/// The end of a store.
+impl From<()> for flows::Value {
+    fn from((): ()) -> Self {
+        Self::Closed
     }
 }
 

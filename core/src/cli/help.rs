@@ -10,6 +10,7 @@ Commands:
   scan          list the memories of a store, newest first
   prompt        print what an agent is told about its memory; creates the folder
   show PATH     print one memory; PATH is relative to the store
+  recall QUERY  print the memories that help with a query
   lint          say what is wrong with a store and what to do about it; exit
                 code 1 when something is an error
 
@@ -17,6 +18,10 @@ Options:
   --dir DIR     the memory folder; without it, that of the project
   --cwd DIR     the folder whose project is meant; without it, the current one
   --json        print JSON
+  --limit N     recall: at most so many memories, up to 5
+  --model NAME  recall: let a model choose, anthropic/NAME or openai/NAME; its
+                key and address come from ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL,
+                OPENAI_API_KEY, OPENAI_BASE_URL. Without it, words decide
   --help        print this text
   --version     print the version
 

@@ -11,13 +11,16 @@ use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Flow, Host, Stream};
 use crate::lint::{Finding, Severity};
 use crate::memory::{MemoryHeader, format_manifest};
+use crate::model::ModelOptions;
 use crate::paths::{Environment, Refused};
 use crate::report::{ReportCode, ReportEntry};
-use crate::store::{OpenOptions, Opened, Prompt, PromptOptions, Store};
+use crate::store::{
+    Features, OpenOptions, Opened, Prompt, PromptOptions, RecallOptions, RecalledMemory, Store,
+};
 use crate::text;
 
 /// What a program was started with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct CommandOptions {
     /// The arguments after the program's name.
@@ -28,6 +31,17 @@ pub struct CommandOptions {
     pub home: Option<String>,
     /// The process environment.
     pub env: Environment,
+}
+
+/// Without the environment, which holds keys.
+impl std::fmt::Debug for CommandOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CommandOptions")
+            .field("args", &self.args)
+            .field("cwd", &self.cwd)
+            .field("home", &self.home)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Runs one command line to its exit code: 0 done, 1 failed, 2 wrong usage. Results go to stdout,
@@ -68,6 +82,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         directory,
         cwd: other_cwd,
         json,
+        model,
     } = arguments::parse(args)?;
     let here = cwd.as_deref();
     let store = Store::new(OpenOptions {
@@ -77,6 +92,16 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
             .or_else(|| cwd.clone()),
         home,
         env,
+        model: model.map(|name| ModelOptions {
+            name,
+            api_key: None,
+            base_url: None,
+        }),
+        // Somebody who looks at a store does not use its memories, and changes nothing in it.
+        features: Features {
+            count_uses: false,
+            ..Features::default()
+        },
         ..OpenOptions::default()
     });
     match command {
@@ -87,6 +112,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         Command::Prompt => prompt(host, &store, json).await?,
         Command::Show { path } => show(host, &store, &path, json).await?,
         Command::Lint => return lint(host, &store, json).await,
+        Command::Recall { query, limit } => recall(host, &store, &query, limit, json).await?,
     }
     Ok(0)
 }
@@ -237,6 +263,43 @@ async fn show(host: &Host, store: &Store, path: &str, json: bool) -> Result<(), 
     print(host, file.content).await
 }
 
+/// What an agent would be shown on stdout.
+async fn recall(
+    host: &Host,
+    store: &Store,
+    query: &str,
+    limit: Option<u32>,
+    json: bool,
+) -> Result<(), Error> {
+    let opened = store.open_in(host).await?;
+    report(host, &opened.report).await?;
+    let options = RecallOptions {
+        limit,
+        ..RecallOptions::default()
+    };
+    let recall = store.recall_in(host, query, options).await?;
+    if json {
+        return print_json(
+            host,
+            &RecallJson {
+                memories: &recall.memories,
+                report: &recall.report,
+            },
+        )
+        .await;
+    }
+    report(host, &recall.report).await?;
+    if recall.memories.is_empty() {
+        return write(
+            host,
+            Stream::Stderr,
+            "no memory fits the query\n".to_owned(),
+        )
+        .await;
+    }
+    print(host, recall.render() + "\n").await
+}
+
 /// Findings on stdout, one each; 1 when one of them is an error.
 async fn lint(host: &Host, store: &Store, json: bool) -> Result<u8, Error> {
     let findings = store.lint_in(host).await?.findings;
@@ -312,6 +375,13 @@ async fn report(host: &Host, report: &[ReportEntry]) -> Result<(), Error> {
 struct ScanJson<'a> {
     directory: &'a str,
     memories: &'a [MemoryHeader],
+    report: &'a [ReportEntry],
+}
+
+/// What `recall --json` prints.
+#[derive(Serialize)]
+struct RecallJson<'a> {
+    memories: &'a [RecalledMemory],
     report: &'a [ReportEntry],
 }
 

@@ -61,13 +61,20 @@ impl<'de> Deserialize<'de> for Bytes {
 }
 
 /// What is written: text (UTF-8) or bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
     /// Written as UTF-8.
     Text(String),
     /// Written as it is.
     Bytes(Bytes),
+}
+
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // As with `Bytes`: how much, not what.
+        write!(f, "Content({} bytes)", self.as_bytes().len())
+    }
 }
 
 impl Content {
@@ -82,12 +89,20 @@ impl Content {
 }
 
 /// One HTTP header, in a request or in an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Lower case in answers.
     pub name: String,
     /// As it stands on the wire.
     pub value: String,
+}
+
+impl std::fmt::Debug for Header {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Values hold keys, and so do variables, for which this type stands too: a log shows which
+        // there were.
+        write!(f, "Header({})", self.name)
+    }
 }
 
 /// Where [`Effect::Print`] goes.
@@ -254,7 +269,7 @@ pub enum Effect {
         /// Of the answer's body.
         max_bytes: u64,
     },
-    /// The caller's own model function; answers `text`, the model's answer as JSON.
+    /// The caller's own model function; answers `text`, what the model said.
     Model {
         /// The request as JSON.
         request: String,

@@ -220,7 +220,7 @@ impl Host {
         .http()
     }
 
-    /// The caller's model function: JSON in, JSON out.
+    /// The caller's model function: a request as JSON in, what the model said out.
     pub async fn model(&self, request: String, timeout_ms: u64) -> Answer<String> {
         self.perform(Effect::Model {
             request,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::frontmatter::Frontmatter;
 use super::kind::{MemoryType, Scope};
-use crate::flow::Stat;
+use crate::flow::{FileKind, Stat};
 
 /// One memory as listed by a scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,21 @@ pub struct MemoryHeader {
 }
 
 impl MemoryHeader {
+    /// The header of a text that is no file: without times, without size.
+    #[must_use]
+    pub(crate) fn of_text(path: String, frontmatter: Frontmatter) -> Self {
+        let stat = Stat {
+            kind: FileKind::File,
+            size: 0,
+            mtime_ms: 0,
+            mtime_ns: 0,
+            ctime_ms: None,
+            inode: None,
+            mode: None,
+        };
+        Self::new(path, &stat, frontmatter)
+    }
+
     /// The header of the file at `path`.
     #[must_use]
     pub fn new(path: String, stat: &Stat, frontmatter: Frontmatter) -> Self {

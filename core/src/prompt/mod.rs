@@ -5,6 +5,9 @@
 //! further functions over the same sections.
 
 mod sections;
+mod untrusted;
+
+pub(crate) use untrusted::untrusted_block;
 
 use crate::limits::INDEX_NAME;
 use crate::memory::truncate_index;

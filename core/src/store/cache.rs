@@ -1,16 +1,21 @@
 //! Decides which headers of the last scan still hold (the design's "Warm reads").
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxBuildHasher;
+
+use super::Place;
 use crate::flow::Stat;
 use crate::limits::WARM_MIN_AGE_MS;
 use crate::memory::MemoryHeader;
-use crate::order;
 use crate::report::ReportEntry;
 
 /// What reading one file gave: a header, or none; and what was said about it.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
+    /// Where a link inside the store leads; none for what is no link.
+    target: Option<String>,
     stat: Stat,
     /// When the folder was listed, milliseconds since the epoch.
     listed_ms: i64,
@@ -18,30 +23,41 @@ pub(super) struct Known {
     pub report: Vec<ReportEntry>,
 }
 
-/// The results of a scan, sorted by path. A snapshot costs one reference count.
+/// The results of a scan by path. A snapshot costs one reference count.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Headers(Arc<Vec<(String, Arc<Known>)>>);
+pub(super) struct Headers(Arc<HashMap<String, Arc<Known>, FxBuildHasher>>);
 
 impl Known {
     pub fn new(
+        target: Option<String>,
         stat: Stat,
         listed_ms: i64,
         header: Option<MemoryHeader>,
         report: Vec<ReportEntry>,
     ) -> Arc<Self> {
         Arc::new(Self {
+            target,
             stat,
             listed_ms,
             header,
             report,
         })
     }
+
+    /// What is opened to read it.
+    pub fn file(&self, place: &Place, path: &str) -> String {
+        place.path(self.target.as_deref().unwrap_or(path))
+    }
+
+    /// Bytes when it was listed.
+    pub fn size(&self) -> u64 {
+        self.stat.size
+    }
 }
 
 impl Headers {
-    pub fn new(mut headers: Vec<(String, Arc<Known>)>) -> Self {
-        order::sort(&mut headers, |(a, _), (b, _)| a.cmp(b));
-        Self(Arc::new(headers))
+    pub fn new(headers: impl Iterator<Item = (String, Arc<Known>)>) -> Self {
+        Self(Arc::new(headers.collect()))
     }
 
     /// Of how many files something is known.
@@ -49,12 +65,16 @@ impl Headers {
         self.0.len()
     }
 
+    /// What was known of a file.
+    pub fn find(&self, path: &str) -> Option<&Arc<Known>> {
+        self.0.get(path)
+    }
+
     /// What is known of a file that has not changed since it was read. A file that had changed
     /// within the last two seconds before that reading may have changed once more with the same
     /// stamp, so it is read again.
     pub fn get(&self, path: &str, stat: &Stat) -> Option<&Arc<Known>> {
-        let known = |(known, _): &(String, Arc<Known>)| known.as_str().cmp(path);
-        let (_, known) = self.0.get(self.0.binary_search_by(known).ok()?)?;
+        let known = self.0.get(path)?;
         let settled = known.listed_ms.saturating_sub(stat.mtime_ms) >= WARM_MIN_AGE_MS;
         (known.stat == *stat && settled).then_some(known)
     }

@@ -3,13 +3,11 @@
 
 use serde::Serialize;
 
-use super::{OpenOptions, stop_if_cancelled};
+use super::{OpenOptions, own, stop_if_cancelled};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, Host, join_all};
-use crate::json::{self, Member};
-use crate::limits::{
-    FILE_MAX_BYTES, OWN_FOLDER, PROJECTS_FOLDER, SETTINGS_MAX_BYTES, STORE_FOLDER,
-};
+use crate::limits::{PROJECTS_FOLDER, SETTINGS_MAX_BYTES, STORE_FOLDER};
+use crate::model::Model;
 use crate::paths::git::{ProjectRoot, project_root};
 use crate::paths::{
     Choice, DirectoryQuestion, Enabled, EnabledBecause, PerSource, Platform, Refused, Settings,
@@ -49,6 +47,8 @@ pub(super) struct Found {
     pub platform: Platform,
     /// Where the transcripts of the project are; none when a directory was given.
     pub transcripts: Option<String>,
+    /// What recall asks.
+    pub model: Option<Model>,
 }
 
 /// One place for settings, as read.
@@ -111,7 +111,13 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
     };
     let chosen_file = file_of(choice.chosen_by, &files);
     let transcripts = transcripts(options, platform, home);
+    let model = options
+        .model
+        .as_ref()
+        .map(|model| Model::new(model, &options.env))
+        .transpose()?;
     let mut found = Found {
+        model,
         opened: opened(choice, enabled, root.as_ref(), chosen_file, report),
         platform,
         transcripts,
@@ -356,16 +362,6 @@ async fn read_text(host: &Host, path: Option<&str>) -> Result<Option<String>, St
         .map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
-/// The project that a store was made for, from what the store remembers of it.
-fn origin(text: &str) -> Option<String> {
-    let mut wanted = [("path", Member::Missing)];
-    json::read_members(text, &mut wanted).ok()?;
-    match wanted {
-        [(_, Member::Text(path))] => Some(path),
-        _ => None,
-    }
-}
-
 /// Different paths can have the same slug. A folder that says it belongs to another project is left
 /// to it, and this project gets a folder that no other can have; a folder that says nothing is
 /// adopted (the design's "Project slug").
@@ -386,19 +382,7 @@ async fn keep_apart(host: &Host, found: &mut Found) -> Result<(), Error> {
         // The environment named it, so that projects share it.
         return Ok(());
     }
-    let recorded = host
-        .read(
-            &found
-                .platform
-                .join(directory, &format!("{OWN_FOLDER}/origin")),
-            Some(directory),
-            FILE_MAX_BYTES,
-        )
-        .await
-        .ok()
-        .and_then(|bytes| String::from_utf8(bytes).ok())
-        .and_then(|text| origin(&text));
-    stop_if_cancelled(host)?;
+    let recorded = own::origin(host, found.platform, directory).await?;
     let Some(other) = recorded.filter(|path| path != root) else {
         return Ok(());
     };

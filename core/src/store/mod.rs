@@ -3,7 +3,9 @@
 mod cache;
 mod find;
 mod lint;
+mod own;
 mod read;
+mod recall;
 mod scan;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,21 +15,24 @@ use serde::{Deserialize, Serialize};
 pub use find::Opened;
 pub use lint::Lint;
 pub use read::MemoryFile;
+pub use recall::{Recall, RecallOptions, RecallReason, RecalledMemory, Strategy};
 pub use scan::Scan;
 
 use self::cache::Headers;
 use self::find::Found;
+use self::recall::{Library, PendingUses};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Flow, Host};
 use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED};
 use crate::memory::{format_manifest, truncate_index};
+use crate::model::ModelOptions;
 use crate::paths::{Environment, Platform};
 use crate::prompt::{self, Index, Past, Saving};
 use crate::report::{ReportCode, ReportEntry};
 
 /// How a store is opened. With `directory` that folder is the store; else the project that `cwd`
 /// lies in decides.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct OpenOptions {
     /// The memory folder, absolute or beginning with `~/`.
@@ -42,12 +47,28 @@ pub struct OpenOptions {
     pub settings: Option<String>,
     /// Whose path rules hold; the host's own when null.
     pub platform: Option<Platform>,
+    /// What recall asks; no model when null.
+    pub model: Option<ModelOptions>,
     /// What is switched on.
     pub features: Features,
 }
 
-/// What is switched on beyond reading. Everything is off unless asked for. Only `one_step` has an
-/// effect in this version; the others are reserved.
+/// Without the values of the environment and without settings, which hold keys.
+impl std::fmt::Debug for OpenOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenOptions")
+            .field("directory", &self.directory)
+            .field("cwd", &self.cwd)
+            .field("home", &self.home)
+            .field("platform", &self.platform)
+            .field("model", &self.model)
+            .field("features", &self.features)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is switched on beyond reading. Everything but `count_uses` is off unless asked for. Only
+/// `one_step` and `count_uses` have an effect in this version; the others are reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[expect(
@@ -69,6 +90,9 @@ pub struct Features {
     pub dream: bool,
     /// Turns from one extraction to the next.
     pub extract_every: u32,
+    /// How often a memory is recalled is counted in the store's own folder, so that what is used
+    /// ranks higher. On unless switched off.
+    pub count_uses: bool,
 }
 
 impl Default for Features {
@@ -81,6 +105,7 @@ impl Default for Features {
             daily_log: false,
             dream: false,
             extract_every: 1,
+            count_uses: true,
         }
     }
 }
@@ -130,6 +155,8 @@ struct State {
     found: Option<Found>,
     prompts: Vec<(PromptOptions, String)>,
     headers: Headers,
+    library: Library,
+    uses: PendingUses,
 }
 
 /// Where a store is.
@@ -143,6 +170,18 @@ struct Place {
 impl Place {
     fn path(&self, relative: &str) -> String {
         self.platform.join(&self.directory, relative)
+    }
+
+    /// A path below the store, absolute or relative to it, as it is named there; none for any other.
+    fn relative(&self, path: &str) -> Option<String> {
+        let path = if self.platform.is_absolute(path) {
+            self.platform.normalise(path)
+        } else {
+            self.platform
+                .normalise(&format!("{}{path}", self.directory))
+        };
+        let below = path.strip_prefix(&self.directory)?;
+        Some(below.replace(self.platform.separator(), "/"))
     }
 }
 
@@ -211,6 +250,15 @@ impl Store {
         self.flow(|store, host| async move { store.lint_in(&host).await })
     }
 
+    /// The memories that help with `query`, with as much of their contents as may be shown.
+    ///
+    /// The flow fails with `invalid-argument` for a limit of 0, `no-model` when the strategy asks for
+    /// a model and there is none, or what reading gave. A model that cannot answer is no failure.
+    #[must_use]
+    pub fn recall(&self, query: String, options: RecallOptions) -> Flow<Recall> {
+        self.flow(|store, host| async move { store.recall_in(&host, &query, options).await })
+    }
+
     /// Drops everything that was remembered, as after the compaction of a conversation: the next
     /// flow finds the store anew, reads every file and computes the prompt.
     pub fn compacted(&self) {
@@ -219,14 +267,21 @@ impl Store {
         *state = State {
             closed,
             generation,
+            uses: std::mem::take(&mut state.uses),
             ..State::default()
         };
     }
 
-    /// Ends the use of the store: every later flow fails with `closed`.
-    pub fn close(&self) {
-        self.compacted();
+    /// Ends the use of the store: what is still to be written is written, and every flow that begins
+    /// later fails with `closed`.
+    #[must_use]
+    pub fn close(&self) -> Flow<()> {
         self.state().closed = true;
+        self.flow(|store, host| async move {
+            let flushed = store.flush_in(&host).await;
+            store.compacted();
+            flushed
+        })
     }
 
     pub(crate) async fn open_in(&self, host: &Host) -> Result<Opened, Error> {

@@ -38,7 +38,7 @@ async fn read_text(place: &Place, host: &Host, path: &str) -> Result<(String, St
     // One byte more than allowed shows a file that has grown since.
     let bytes = read_bytes(place, host, &file, path, FILE_MAX_BYTES.saturating_add(1)).await?;
     check(bytes.len() as u64)?;
-    Ok((text(&bytes, path, true)?.to_owned(), stat))
+    Ok((text(bytes, path, true)?, stat))
 }
 
 /// As much text of a file as a prompt can need, and whether that is all of it.
@@ -50,7 +50,7 @@ pub(super) async fn read_beginning(
     let (file, stat) = locate(place, host, path).await?;
     let bytes = read_bytes(place, host, &file, path, FILE_MAX_BYTES).await?;
     let whole = bytes.len() as u64 >= stat.size;
-    Ok((text(&bytes, path, whole)?.to_owned(), whole))
+    Ok((text(bytes, path, whole)?, whole))
 }
 
 async fn read_bytes(
@@ -65,8 +65,8 @@ async fn read_bytes(
         .map_err(|failure| Error::from_failure(&failure, "reading", path))
 }
 
-fn text<'a>(bytes: &'a [u8], path: &str, whole: bool) -> Result<&'a str, Error> {
-    scan::check_text(bytes, whole).map_err(|(_, message)| {
+fn text(bytes: Vec<u8>, path: &str, whole: bool) -> Result<String, Error> {
+    scan::into_text(bytes, whole).map_err(|(_, message)| {
         Error::new(ErrorCode::NotText, format!("{path} {message}")).at(path)
     })
 }

@@ -12,8 +12,8 @@ use crate::flow::{
     Bytes, Failure, FailureCode, FileKind, Head, Host, Listing, Stat, join, join_all,
 };
 use crate::limits::{
-    FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_NAME, LARGE_MEMORY_BYTES, LINT_READ_BYTES, OWN_FOLDER,
-    SCAN_MAX_DEPTH, SCAN_MAX_MEMORIES, SCAN_READ_FILES, TEMPORARY_ENDING,
+    FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_NAME, LARGE_MEMORY_BYTES, MEMORY_READ_BYTES,
+    OWN_FOLDER, SCAN_MAX_DEPTH, SCAN_MAX_MEMORIES, SCAN_READ_FILES, TEMPORARY_ENDING,
 };
 use crate::memory::{MemoryHeader, needs_more, parse_frontmatter};
 use crate::order;
@@ -42,6 +42,21 @@ impl Candidate {
     /// What is opened.
     fn file(&self, place: &Place) -> String {
         place.path(self.target.as_ref().unwrap_or(&self.path))
+    }
+
+    fn known(
+        &self,
+        listed_ms: i64,
+        header: Option<MemoryHeader>,
+        report: Vec<ReportEntry>,
+    ) -> Arc<Known> {
+        Known::new(
+            self.target.clone(),
+            self.stat.clone(),
+            listed_ms,
+            header,
+            report,
+        )
     }
 }
 
@@ -102,8 +117,8 @@ pub(super) async fn scan(
             } else {
                 listed_ms
             };
-            let header = header(candidate, head, &mut said);
-            **known = Some(Known::new(candidate.stat.clone(), listed_ms, header, said));
+            let header = memory(candidate, head, &mut said).map(|memory| memory.header);
+            **known = Some(candidate.known(listed_ms, header, said));
         }
     }
 
@@ -115,15 +130,124 @@ pub(super) async fn scan(
     let headers = if unchanged {
         known.clone()
     } else {
-        let found = candidates.into_iter().zip(now);
-        Headers::new(
-            found
-                .filter_map(|(candidate, known)| Some((candidate.path, known?)))
-                .collect(),
-        )
+        headers(candidates, now)
     };
     sort(&mut report);
     Ok((Scan { memories, report }, headers))
+}
+
+/// What is new about a store.
+pub(super) enum Change<'a> {
+    /// That something is: what is handed on is incomplete until the reading has ended.
+    Begins,
+    /// A memory that is new or has changed: its beginning, of which `body` bytes are frontmatter.
+    Memory {
+        header: &'a MemoryHeader,
+        text: &'a str,
+        body: usize,
+    },
+    /// One that cannot be read any more.
+    Unreadable(&'a str),
+}
+
+/// What is known of a whole store.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Catalogue {
+    pub known: Headers,
+    /// The same, newest first.
+    pub newest: Arc<Vec<Arc<Known>>>,
+    /// Whether every folder could be listed to its end.
+    pub complete: bool,
+    /// What was said about its files.
+    said: Arc<Vec<ReportEntry>>,
+}
+
+/// Lists the store and reads the beginnings of all its memories, however many there are, but for
+/// those for which `catalogue` still holds; hands on what is new. None when nothing has changed.
+pub(super) async fn read_changed(
+    place: &Place,
+    host: &Host,
+    catalogue: &Catalogue,
+    report: &mut Vec<ReportEntry>,
+    mut change: impl FnMut(Change<'_>),
+) -> Result<Option<Catalogue>, Error> {
+    let known = &catalogue.known;
+    let Found {
+        candidates,
+        report: listed,
+        listed_ms,
+        ..
+    } = list(place, host).await?;
+    report.extend(listed);
+    let holds = |candidate: &Candidate| known.get(&candidate.path, &candidate.stat).is_some();
+    if known.count() == candidates.len() && candidates.iter().all(holds) {
+        report.extend(catalogue.said.iter().cloned());
+        return Ok(None);
+    }
+    let complete = !report.iter().any(|entry| {
+        matches!(
+            entry.code,
+            ReportCode::Unlistable | ReportCode::ListingIncomplete | ReportCode::TooDeep
+        )
+    });
+    change(Change::Begins);
+    let mut now: Vec<Option<Arc<Known>>> = candidates
+        .iter()
+        .map(|candidate| known.get(&candidate.path, &candidate.stat).cloned())
+        .collect();
+    let mut cold: Vec<(&Candidate, &mut Option<Arc<Known>>)> = candidates
+        .iter()
+        .zip(&mut now)
+        .filter(|(_, known)| known.is_none())
+        .collect();
+    for chunk in cold.chunks_mut(SCAN_READ_FILES) {
+        let files: Vec<&Candidate> = chunk.iter().map(|(candidate, _)| *candidate).collect();
+        let longest = files
+            .iter()
+            .map(|file| file.stat.size)
+            .max()
+            .unwrap_or_default();
+        let length = usize::try_from(longest)
+            .unwrap_or(usize::MAX)
+            .clamp(HEAD_BYTES, MEMORY_READ_BYTES);
+        let heads = read_heads(place, host, &files, length).await?;
+        for ((candidate, known), head) in chunk.iter_mut().zip(heads) {
+            let mut said = Vec::new();
+            // What failed may work the next time, with the same stamp.
+            let listed_ms = if matches!(head, Head::Failed(_)) {
+                i64::MIN
+            } else {
+                listed_ms
+            };
+            let memory = memory(candidate, head, &mut said);
+            match &memory {
+                Some(Memory { header, text, body }) => change(Change::Memory {
+                    header,
+                    text,
+                    body: *body,
+                }),
+                None => change(Change::Unreadable(&candidate.path)),
+            }
+            **known = Some(candidate.known(listed_ms, memory.map(|memory| memory.header), said));
+        }
+    }
+    let newest: Vec<Arc<Known>> = now.iter().flatten().cloned().collect();
+    let said: Vec<ReportEntry> = newest
+        .iter()
+        .flat_map(|known| known.report.iter().cloned())
+        .collect();
+    report.extend(said.iter().cloned());
+    Ok(Some(Catalogue {
+        known: headers(candidates, now),
+        newest: Arc::new(newest),
+        complete,
+        said: Arc::new(said),
+    }))
+}
+
+fn headers(candidates: Vec<Candidate>, known: Vec<Option<Arc<Known>>>) -> Headers {
+    let known = candidates.into_iter().zip(known);
+    Headers::new(known.filter_map(|(candidate, known)| Some((candidate.path, known?))))
 }
 
 /// What reading a whole store left to say.
@@ -148,12 +272,14 @@ pub(super) async fn read_all(
     } = list(place, host).await?;
     let candidates: Vec<&Candidate> = candidates.iter().collect();
     for chunk in candidates.chunks(SCAN_READ_FILES) {
-        let heads = read_heads(place, host, chunk, LINT_READ_BYTES).await?;
+        let heads = read_heads(place, host, chunk, MEMORY_READ_BYTES).await?;
         for (candidate, head) in chunk.iter().zip(heads) {
-            if let Some(bytes) = bytes_of(candidate, head, &mut report)
-                && let Some(text) = text_of(candidate, &bytes, &mut report)
-            {
-                each(&candidate.path, text, bytes.is_empty());
+            match text_of(&candidate.path, candidate.stat.size, head) {
+                Ok(text) => {
+                    let whole = text.len() as u64 >= candidate.stat.size;
+                    each(&candidate.path, whole_lines(&text, whole), text.is_empty());
+                }
+                Err(entry) => report.push(entry),
             }
         }
     }
@@ -172,7 +298,7 @@ async fn list(place: &Place, host: &Host) -> Result<Found, Error> {
     Ok(found)
 }
 
-fn sort(report: &mut Vec<ReportEntry>) {
+pub(super) fn sort(report: &mut Vec<ReportEntry>) {
     order::sort(report, |a, b| {
         (&a.path, a.code, &a.message).cmp(&(&b.path, b.code, &b.message))
     });
@@ -463,24 +589,38 @@ async fn read_longer(
     Ok(())
 }
 
+/// As much of the bytes as is text.
+fn beginning(bytes: &[u8]) -> &str {
+    bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
+}
+
 fn is_short(candidate: &Candidate, head: &Head) -> bool {
     let Head::Content(bytes) = head else {
         return false;
     };
     let cut = (bytes.0.len() as u64) < candidate.stat.size;
-    cut && head_text(&bytes.0, false).is_ok_and(needs_more)
+    cut && needs_more(whole_lines(beginning(&bytes.0), false))
 }
 
-fn header(
-    candidate: &Candidate,
-    head: Head,
-    report: &mut Vec<ReportEntry>,
-) -> Option<MemoryHeader> {
-    let bytes = bytes_of(candidate, head, report)?;
-    let text = text_of(candidate, &bytes, report)?;
-    let mut note =
-        |code, message: String| report.push(ReportEntry::new(&candidate.path, code, message));
-    if bytes.is_empty() {
+/// A memory as far as it was read.
+struct Memory {
+    header: MemoryHeader,
+    text: String,
+    /// Where the body begins in it.
+    body: usize,
+}
+
+fn memory(candidate: &Candidate, head: Head, report: &mut Vec<ReportEntry>) -> Option<Memory> {
+    let path = &candidate.path;
+    let text = match text_of(path, candidate.stat.size, head) {
+        Ok(text) => text,
+        Err(entry) => {
+            report.push(entry);
+            return None;
+        }
+    };
+    let mut note = |code, message: String| report.push(ReportEntry::new(path, code, message));
+    if text.is_empty() {
         note(
             ReportCode::Empty,
             "it is empty; write it or remove it".into(),
@@ -493,77 +633,62 @@ fn header(
         );
         note(ReportCode::Large, message);
     }
-    let frontmatter = parse_frontmatter(text);
+    let whole = text.len() as u64 >= candidate.stat.size;
+    let frontmatter = parse_frontmatter(whole_lines(&text, whole));
     for problem in &frontmatter.problems {
         note(problem.code, problem.message.clone());
     }
-    Some(MemoryHeader::new(
-        candidate.path.clone(),
-        &candidate.stat,
-        frontmatter,
-    ))
+    let body = frontmatter.body;
+    let header = MemoryHeader::new(path.clone(), &candidate.stat, frontmatter);
+    Some(Memory { header, text, body })
 }
 
-/// What was read of a memory; none, and an entry in the report, when it could not be.
-fn bytes_of(candidate: &Candidate, head: Head, report: &mut Vec<ReportEntry>) -> Option<Vec<u8>> {
-    let failure = match head {
-        Head::Content(bytes) => return Some(bytes.0),
-        Head::Failed(failure) => failure,
-    };
-    let (code, message) = match failure.code {
-        FailureCode::NotFound => (
+/// What was read of a file as text; an entry for the report when it could not be read, or is no text.
+/// `size` is that of the whole file.
+pub(super) fn text_of(path: &str, size: u64, head: Head) -> Result<String, ReportEntry> {
+    let (code, message) = match head {
+        Head::Content(Bytes(bytes)) => {
+            let whole = bytes.len() as u64 >= size;
+            match into_text(bytes, whole) {
+                Ok(text) => return Ok(text),
+                Err((code, message)) => (code, format!("it {message}")),
+            }
+        }
+        Head::Failed(failure) if failure.code == FailureCode::NotFound => (
             ReportCode::Vanished,
             "it went away before it was read".to_owned(),
         ),
-        _ => (
+        Head::Failed(failure) => (
             ReportCode::Unreadable,
             format!("it could not be read: {}", failure.message),
         ),
     };
-    report.push(ReportEntry::new(&candidate.path, code, message));
-    None
-}
-
-/// What was read as text; none, and an entry in the report, when it is no text.
-fn text_of<'a>(
-    candidate: &Candidate,
-    bytes: &'a [u8],
-    report: &mut Vec<ReportEntry>,
-) -> Option<&'a str> {
-    let whole = bytes.len() as u64 >= candidate.stat.size;
-    match head_text(bytes, whole) {
-        Ok(text) => Some(text),
-        Err((code, message)) => {
-            report.push(ReportEntry::new(
-                &candidate.path,
-                code,
-                format!("it {message}"),
-            ));
-            None
-        }
-    }
+    Err(ReportEntry::new(path, code, message))
 }
 
 /// The text of a file, or of its beginning when the rest was not read.
-pub(super) fn check_text(bytes: &[u8], whole: bool) -> Result<&str, (ReportCode, &'static str)> {
-    let text = match std::str::from_utf8(bytes) {
+pub(super) fn into_text(bytes: Vec<u8>, whole: bool) -> Result<String, (ReportCode, &'static str)> {
+    let text = match String::from_utf8(bytes) {
         Ok(text) => text,
-        // Only the last character of a head may be incomplete.
-        Err(error) if !whole && error.error_len().is_none() => bytes
-            .get(..error.valid_up_to())
-            .and_then(|valid| std::str::from_utf8(valid).ok())
-            .unwrap_or_default(),
-        Err(_) if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) => {
-            return Err((ReportCode::NotUtf8, "is UTF-16 text; convert it to UTF-8"));
-        }
-        Err(_) => {
-            return Err((
-                ReportCode::NotUtf8,
-                "is not UTF-8 text; convert it to UTF-8",
-            ));
+        Err(error) => {
+            let valid = error.utf8_error();
+            let bytes = error.into_bytes();
+            // Only the last character of a head may be incomplete.
+            if !whole && valid.error_len().is_none() {
+                let mut bytes = bytes;
+                bytes.truncate(valid.valid_up_to());
+                String::from_utf8(bytes).unwrap_or_default()
+            } else if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
+                return Err((ReportCode::NotUtf8, "is UTF-16 text; convert it to UTF-8"));
+            } else {
+                return Err((
+                    ReportCode::NotUtf8,
+                    "is not UTF-8 text; convert it to UTF-8",
+                ));
+            }
         }
     };
-    if bytes.contains(&0) {
+    if text.contains('\0') {
         return Err((
             ReportCode::NulByte,
             "holds NUL characters, so it is no text; remove them or the file",
@@ -574,14 +699,13 @@ pub(super) fn check_text(bytes: &[u8], whole: bool) -> Result<&str, (ReportCode,
 
 /// The text of a memory, or the whole lines of its head when the rest was not read: a line that
 /// goes on beyond the head may look like a fence and be none.
-fn head_text(bytes: &[u8], whole: bool) -> Result<&str, (ReportCode, &'static str)> {
-    let text = check_text(bytes, whole)?;
+fn whole_lines(text: &str, whole: bool) -> &str {
     let end = match text.rfind('\n') {
         _ if whole => text.len(),
         Some(end) => end.saturating_add(1),
         None => 0,
     };
-    Ok(text.get(..end).unwrap_or_default())
+    text.get(..end).unwrap_or_default()
 }
 
 fn unlistable(folder: &str, failure: &Failure) -> ReportEntry {

@@ -40,9 +40,10 @@ pub fn perform(effect: Effect) -> Outcome {
             Ok(answer) => Outcome::Content(answer),
             Err(error) => Outcome::Failed(failure(&error)),
         },
-        other => Outcome::Failed(Failure {
+        // What it is stays unsaid: an effect may hold a key.
+        _ => Outcome::Failed(Failure {
             code: FailureCode::Unsupported,
-            message: format!("this program cannot {other:?}"),
+            message: "this program cannot do that".to_owned(),
         }),
     }
 }

@@ -73,6 +73,7 @@ fn options(folder: &str) -> OpenOptions {
         env: Vec::new(),
         settings: None,
         platform: None,
+        model: None,
         features: Features {
             team: false,
             extract: false,
@@ -81,6 +82,7 @@ fn options(folder: &str) -> OpenOptions {
             daily_log: false,
             dream: false,
             extract_every: 1,
+            count_uses: false,
         },
     }
 }

@@ -98,8 +98,13 @@ impl SimHost {
         }
         let failure = faults.iter().find_map(|kind| match kind {
             FaultKind::Fail(code) => Some(Failure::new(*code, "an injected failure")),
-            FaultKind::Cancel | FaultKind::Crash => None,
+            FaultKind::Cancel | FaultKind::Crash | FaultKind::Tear => None,
         });
+        if faults.contains(&FaultKind::Tear) {
+            self.tear(&effect);
+            running.crash();
+            return Progress::Crashed;
+        }
         let outcome = match failure {
             Some(failure) if effect.answered_by().is_some() => Some(Outcome::Failed(failure)),
             _ if running.cancelled && effect.stoppable() => Some(Outcome::Failed(Failure::new(

@@ -5,11 +5,13 @@
 //! [`SimHost::start`] and [`SimHost::step`] drive several side by side, one effect at a time.
 //! A [`Fault`] fails, cancels or crashes at one numbered effect.
 
+mod attempt;
 mod drive;
 mod failures;
 mod network;
 mod perform;
 mod random;
+mod session;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +19,11 @@ use std::fmt;
 
 use memdir_core::flow::{Effect, Event, FailureCode, Outcome};
 
+pub use attempt::{Attempt, Reply, script};
 pub use drive::{Progress, Running};
 pub use network::{Exchange, Network};
 pub use random::Random;
+pub use session::{OLD_MS, Session, codes, memory, paths};
 pub use tree::{Body, Node, Tree};
 
 /// What goes wrong at one effect.
@@ -31,6 +35,9 @@ pub enum FaultKind {
     Cancel,
     /// The process dies just after the effect.
     Crash,
+    /// The process dies in the middle of the effect: of what was to be written only half is there,
+    /// and nothing is renamed. An effect that writes no content is not performed.
+    Tear,
 }
 
 /// A fault at the effect with this number, counted from 0 over the life of the host.
@@ -55,8 +62,8 @@ pub struct Traced {
 /// place of the host.
 pub type Script = Box<dyn FnMut(&Effect, &mut Tree) -> Option<Outcome>>;
 
-/// The caller's model: request to answer, both JSON.
-pub type Model = Box<dyn FnMut(&str) -> String>;
+/// The caller's model: the request as JSON, and what it does with it.
+pub type Model = Box<dyn FnMut(&str) -> Attempt<String>>;
 
 /// A simulated machine with one process.
 pub struct SimHost {
@@ -66,6 +73,10 @@ pub struct SimHost {
     pub clock_ms: i64,
     /// Minutes that its zone is ahead of UTC.
     pub offset_minutes: i32,
+    /// How much longer than asked a sleep takes, in milliseconds.
+    pub oversleep_ms: u64,
+    /// The number of the process; none where there are no processes.
+    pub pid: Option<u32>,
     /// The wire; without one every exchange is `unsupported`.
     pub network: Option<Network>,
     /// The model; without one every call is `unsupported`.
@@ -111,6 +122,8 @@ impl SimHost {
             tree,
             clock_ms: tree::START_MS,
             offset_minutes: 60,
+            oversleep_ms: 0,
+            pid: Some(PID),
             network: None,
             model: None,
             script: None,

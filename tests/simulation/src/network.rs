@@ -1,12 +1,13 @@
-//! The simulated wire: a server that is a closure, and a line that loses and delays.
+//! The simulated wire: a server that is a closure or a script, and a line that loses and delays.
 
 use std::fmt;
 
 use memdir_core::flow::FailureCode as Code;
 use memdir_core::flow::{Content, Header, HttpAnswer};
 
-use crate::Random;
+use crate::attempt::script;
 use crate::failures::{Answer, fail};
+use crate::{Attempt, Random};
 
 /// A request as the server sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,20 +22,33 @@ pub struct Exchange {
     pub body: Option<Content>,
 }
 
+type Server = Box<dyn FnMut(&Exchange) -> Attempt<HttpAnswer>>;
+
 /// A server and the line to it.
 pub struct Network {
-    server: Box<dyn FnMut(&Exchange) -> HttpAnswer>,
+    server: Server,
     /// How many requests in a hundred never arrive.
     pub lose_requests: u64,
     /// How many answers in a hundred never arrive, though the server has acted.
     pub lose_answers: u64,
-    /// The most that an exchange takes.
+    /// The most that an exchange takes beyond the server's own time.
     pub delay_ms: u64,
 }
 
 impl Network {
     /// A perfect line to this server.
-    pub fn new(server: impl FnMut(&Exchange) -> HttpAnswer + 'static) -> Self {
+    pub fn new(mut server: impl FnMut(&Exchange) -> HttpAnswer + 'static) -> Self {
+        Self::serving(move |request| Attempt::answer(server(request)))
+    }
+
+    /// A perfect line to a server that does this with each attempt, one after the other.
+    #[must_use]
+    pub fn scripted(attempts: Vec<Attempt<HttpAnswer>>) -> Self {
+        Self::serving(script(attempts))
+    }
+
+    /// A perfect line to a server that takes its time, or does not answer.
+    pub fn serving(server: impl FnMut(&Exchange) -> Attempt<HttpAnswer> + 'static) -> Self {
         Self {
             server: Box::new(server),
             lose_requests: 0,
@@ -54,11 +68,14 @@ impl Network {
         if random.percent(self.lose_requests) {
             return (fail(Code::Network), 0);
         }
-        let answer = (self.server)(request);
-        let took = random.below(self.delay_ms.saturating_add(1));
-        if took > timeout_ms {
-            return (fail(Code::Timeout), timeout_ms);
-        }
+        let attempt = (self.server)(request);
+        let delay_ms = random.below(self.delay_ms.saturating_add(1));
+        let delay_ms = attempt.delay_ms.saturating_add(delay_ms);
+        let (answer, took) = attempt.after(delay_ms).within(timeout_ms);
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(failure) => return (Err(failure), took),
+        };
         if random.percent(self.lose_answers) {
             return (fail(Code::Network), took);
         }

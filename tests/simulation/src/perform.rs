@@ -7,7 +7,7 @@ use memdir_core::paths::Platform;
 
 use crate::failures::{Answer, fail};
 use crate::network::Exchange;
-use crate::{HOST_ID, PID, SimHost};
+use crate::{HOST_ID, SimHost};
 
 impl SimHost {
     /// Does what an effect asks; nothing is answered to `emit`.
@@ -127,10 +127,17 @@ impl SimHost {
                 self.pass(took);
                 Outcome::Http(answer?)
             }
-            Effect::Model { request, .. } => match &mut self.model {
-                Some(model) => Outcome::Text(model(request)),
-                None => return fail(Code::Unsupported),
-            },
+            Effect::Model {
+                request,
+                timeout_ms,
+            } => {
+                let Some(model) = &mut self.model else {
+                    return fail(Code::Unsupported);
+                };
+                let (answer, took) = model(request).within(*timeout_ms);
+                self.pass(took);
+                Outcome::Text(answer?)
+            }
             Effect::Run { .. } | Effect::Watch { .. } | Effect::OpenEditor { .. } => {
                 return fail(Code::Unsupported);
             }
@@ -139,7 +146,7 @@ impl SimHost {
                 offset_minutes: self.offset_minutes,
             }),
             Effect::Sleep { ms } => {
-                self.pass(*ms);
+                self.pass(ms.saturating_add(self.oversleep_ms));
                 Outcome::Done
             }
             Effect::Random { length } => {
@@ -159,11 +166,28 @@ impl SimHost {
             Effect::ReadStdin { .. } => Outcome::Content(Bytes(std::mem::take(&mut self.stdin))),
             Effect::HostInfo => Outcome::HostInfo(HostInfo {
                 host_id: HOST_ID.to_owned(),
-                pid: Some(PID),
+                pid: self.pid,
                 platform: Platform::Posix,
             }),
             Effect::Emit { .. } => return fail(Code::Unsupported),
         })
+    }
+
+    /// Half of what a write would leave behind.
+    pub(crate) fn tear(&mut self, effect: &Effect) {
+        if let Effect::Write {
+            path,
+            content,
+            via,
+            mode,
+        } = effect
+        {
+            let (bytes, now) = (content.as_bytes(), self.clock_ms);
+            let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
+            let path = via.as_ref().unwrap_or(path).as_bytes();
+            // One that cannot be made leaves nothing.
+            let _ = self.tree.write(path, half, None, *mode, now);
+        }
     }
 
     fn read(

@@ -208,8 +208,9 @@ fn a_closed_store_does_nothing() {
         let waiting = store.scan();
         let performed = host.trace.len();
         let copy = store.clone();
-        store.close();
-        store.close();
+        for _ in 0..2 {
+            assert_eq!(host.run(store.close()), Ok(()));
+        }
         let closed = |result: Option<ErrorCode>| assert_eq!(result, Some(ErrorCode::Closed));
         closed(host.run(waiting).err().map(|error| error.code));
         for store in [store, copy] {

@@ -4,7 +4,7 @@
 use memdir_core::flow::{
     Bytes, Content, Effect, FailureCode, FileKind, Flow, HttpAnswer, Outcome, Stream, probe,
 };
-use memdir_simulation::{Body, FaultKind, Network, Progress, SimHost};
+use memdir_simulation::{Attempt, Body, FaultKind, Network, Progress, SimHost};
 
 fn one(host: &mut SimHost, effect: Effect) -> Outcome {
     host.run(probe(vec![effect])).unwrap().remove(0)
@@ -238,7 +238,7 @@ fn the_network_loses_delays_and_limits() {
 fn the_rest_of_the_machine() {
     let mut host = SimHost::new(0);
     host.stdin = b"in".to_vec();
-    host.model = Some(Box::new(|request| format!("<{request}>")));
+    host.model = Some(Box::new(|request| Attempt::answer(format!("<{request}>"))));
     let print = |stream, text: &str| Effect::Print {
         stream,
         text: text.into(),
@@ -345,4 +345,65 @@ fn a_seed_replays_the_run_and_another_seed_orders_it_differently() {
     };
     assert_eq!(run(7), run(7));
     assert_ne!(run(7), run(8));
+}
+
+#[test]
+fn a_script_answers_each_attempt_in_turn_and_takes_its_time() {
+    let mut host = SimHost::new(0);
+    host.network = Some(Network::scripted(vec![
+        Attempt::http(503, &[("retry-after", "1")], "busy").after(400),
+        Attempt::http(200, &[], "whole").cut(2),
+        Attempt::fail(FailureCode::Network).after(1_000),
+        Attempt::http(200, &[], "late").after(1_001),
+        Attempt::hang(),
+        Attempt::http(200, &[], "long"),
+    ]));
+    let began = host.clock_ms;
+    let mut seen = Vec::new();
+    for _ in 0..7 {
+        let said = match one(&mut host, http(1_000, 3)) {
+            Outcome::Http(answer) => Ok((answer.status, answer.body.0)),
+            Outcome::Failed(failure) => Err(failure.code),
+            other => panic!("{other:?}"),
+        };
+        seen.push((said, host.clock_ms - began));
+    }
+    let wanted = [
+        (Err(FailureCode::TooLarge), 400),
+        (Ok((200, b"wh".to_vec())), 400),
+        (Err(FailureCode::Network), 1_400),
+        (Err(FailureCode::Timeout), 2_400),
+        (Err(FailureCode::Timeout), 3_400),
+        (Err(FailureCode::TooLarge), 3_400),
+        (Err(FailureCode::Network), 3_400),
+    ];
+    assert_eq!(seen, wanted);
+    host.oversleep_ms = 5;
+    one(&mut host, Effect::Sleep { ms: 10 });
+    assert_eq!(host.clock_ms - began, 3_415);
+
+    let model = |timeout_ms| Effect::Model {
+        request: "q".into(),
+        timeout_ms,
+    };
+    host.model = Some(Box::new(|_| Attempt::answer("a".into()).after(50)));
+    assert_eq!(one(&mut host, model(50)), Outcome::Text("a".into()));
+    assert_eq!(code(&mut host, model(49)), Some(FailureCode::Timeout));
+    assert_eq!(host.clock_ms - began, 3_514);
+}
+
+#[test]
+fn a_torn_write_leaves_half_of_it_and_renames_nothing() {
+    for (via, torn, old) in [(Some("/s/tmp"), "/s/tmp", "old"), (None, "/s/a", "")] {
+        let mut host = SimHost::new(0).with_fault(0, FaultKind::Tear);
+        host.tree.put("/s", Body::Folder);
+        if via.is_some() {
+            host.tree.file("/s/a", old);
+        }
+        let flow = probe(vec![write("/s/a", "newest", via)]);
+        assert!(host.run_to_end(flow).is_none());
+        let body = |path: &str| host.tree.nodes().get(path.as_bytes()).unwrap().body.clone();
+        assert_eq!(body(torn), Body::File(b"new".to_vec()));
+        assert!(via.is_none() || body("/s/a") == Body::File(old.into()));
+    }
 }

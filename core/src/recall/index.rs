@@ -1,0 +1,346 @@
+//! What is counted of every memory, so that a query need not read them again: how often which chunk
+//! of text stands in it. Kept between recalls; a memory that changed is taken out and put in anew.
+//! A query sees what a new index of the same memories would show.
+
+use std::collections::HashMap;
+
+use rapidhash::v3::{DEFAULT_RAPID_SECRETS, rapidhash_v3_nano_inline};
+use rustc_hash::FxBuildHasher;
+
+use super::tokens::{Part, Word, chunks, is_unspaced, parts_of, words_of};
+use crate::limits::{
+    BODY_WEIGHT, CHUNK_CACHED_BYTES, DESCRIPTION_WEIGHT, FILE_NAME_WEIGHT, INDEX_MIN_WASTE,
+    NAME_WEIGHT, TYPE_WEIGHT,
+};
+use crate::memory::MemoryHeader;
+
+/// The statistics of a store. Chunks and terms are known by a key of 64 bits alone: so a store of
+/// 10,000 memories fits into few pieces of memory, which is what its speed comes from.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// By chunk: its number, or [`NONE`] when no query finds it.
+    chunks: HashMap<u64, u32, FxBuildHasher>,
+    /// By term: the first link of the chunks that have it.
+    terms: HashMap<u64, u32, FxBuildHasher>,
+    links: Vec<Link>,
+    /// By number of a chunk.
+    known: Vec<Chunk>,
+    postings: Vec<Posting>,
+    /// By number of a document: its path, empty when it was taken out.
+    paths: Vec<String>,
+    /// By number of a document: its words that are counted, [`NONE`] when it was taken out.
+    lengths: Vec<u32>,
+    /// By number of a document: from which reading of the store it comes.
+    editions: Vec<u64>,
+    /// By path: the number of a document.
+    numbers: HashMap<String, u32, FxBuildHasher>,
+    /// Words of all documents.
+    length: u64,
+    /// The chunks of the document that is being put in, each once.
+    present: Vec<u32>,
+}
+
+/// No chunk, no posting, no document.
+const NONE: u32 = u32::MAX;
+
+/// A chunk that was met.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    /// How many words it has.
+    words: u32,
+    /// The last of its postings.
+    last: u32,
+    /// The last document that had it, and what it counts there.
+    document: u32,
+    weight: f32,
+}
+
+/// A chunk that has a term, and the next one that has it.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    chunk: u32,
+    next: u32,
+}
+
+/// What a chunk counts in a document: each time by the weight of its field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Posting {
+    pub document: u32,
+    pub weight: f32,
+    /// The posting of the same chunk in the document before.
+    previous: u32,
+}
+
+/// 64 bits, the same on every machine. Two words of a store that share a key are less likely than a
+/// broken disk, and would only be counted as one.
+fn key(text: &str) -> u64 {
+    rapidhash_v3_nano_inline::<true, false>(text.as_bytes(), &DEFAULT_RAPID_SECRETS)
+}
+
+fn number_of(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(NONE)
+}
+
+impl Index {
+    /// Puts a memory in, in the place of what was known of it. `text` is its beginning, as far as it
+    /// is to be found by, of which the first `body` bytes are frontmatter. What a later `edition` of
+    /// the store put in stays: it was read later.
+    pub fn put(&mut self, header: &MemoryHeader, text: &str, body: usize, edition: u64) {
+        if self.is_later(&header.path, edition) {
+            return;
+        }
+        self.remove(&header.path, edition);
+        self.rebuild_if_wasteful();
+        let number = number_of(self.lengths.len());
+        let name = header.path.strip_suffix(".md").unwrap_or(&header.path);
+        let kind = header.kind.map(crate::memory::MemoryType::name);
+        let fields = [
+            (FILE_NAME_WEIGHT, Some(name)),
+            (NAME_WEIGHT, header.name.as_deref()),
+            (DESCRIPTION_WEIGHT, header.description.as_deref()),
+            (TYPE_WEIGHT, kind),
+            (BODY_WEIGHT, text.get(body..)),
+        ];
+        let mut length = 0_u32;
+        for (weight, text) in fields {
+            for chunk in chunks(text.unwrap_or_default()) {
+                length = length.saturating_add(self.count(chunk, number, weight));
+            }
+        }
+        for chunk in self.present.drain(..) {
+            if let Some(Chunk { last, weight, .. }) = self.known.get_mut(chunk as usize) {
+                let previous = std::mem::replace(last, number_of(self.postings.len()));
+                self.postings.push(Posting {
+                    document: number,
+                    weight: *weight,
+                    previous,
+                });
+            }
+        }
+        self.length = self.length.saturating_add(u64::from(length));
+        self.numbers.insert(header.path.clone(), number);
+        self.paths.push(header.path.clone());
+        self.lengths.push(length);
+        self.editions.push(edition);
+    }
+
+    /// Takes a memory out, unless a later edition of the store put it in.
+    pub fn remove(&mut self, path: &str, edition: u64) {
+        if self.is_later(path, edition) {
+            return;
+        }
+        if let Some(number) = self.numbers.remove(path)
+            && let (Some(path), Some(length)) = (
+                self.paths.get_mut(number as usize),
+                self.lengths.get_mut(number as usize),
+            )
+        {
+            path.clear();
+            self.length = self.length.saturating_sub(u64::from(*length));
+            *length = NONE;
+        }
+    }
+
+    /// Takes out all memories but those that are to stay, and those of a later edition.
+    pub fn retain(&mut self, stays: impl Fn(&str) -> bool, edition: u64) {
+        let paths = self
+            .paths
+            .iter()
+            .filter(|path| !path.is_empty() && !stays(path));
+        let gone: Vec<String> = paths.cloned().collect();
+        for path in gone {
+            self.remove(&path, edition);
+        }
+    }
+
+    fn is_later(&self, path: &str, edition: u64) -> bool {
+        let number = self.numbers.get(path);
+        number
+            .and_then(|&number| self.editions.get(number as usize))
+            .is_some_and(|&known| known > edition)
+    }
+
+    /// How many memories are in.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether none is in.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Words of a memory on average.
+    pub(super) fn average_length(&self) -> f64 {
+        self.length as f64 / self.len().max(1) as f64
+    }
+
+    /// One more than the highest number of a document.
+    pub(super) fn end(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// The path of a document.
+    pub(super) fn path(&self, document: u32) -> &str {
+        self.paths.get(document as usize).map_or("", String::as_str)
+    }
+
+    /// The words of a document that are counted; none when it was taken out.
+    pub(super) fn words(&self, document: u32) -> Option<u32> {
+        self.lengths
+            .get(document as usize)
+            .copied()
+            .filter(|length| *length != NONE)
+    }
+
+    /// Where a term stands: for each chunk that has it, the places of that.
+    pub(super) fn find(&self, term: &str) -> impl Iterator<Item = &Posting> {
+        let link = |at: u32| self.links.get(at as usize);
+        let posting = |at: u32| self.postings.get(at as usize);
+        let first = self.terms.get(&key(term)).copied().and_then(link);
+        std::iter::successors(first, move |before| link(before.next))
+            .filter_map(|link| self.known.get(link.chunk as usize))
+            .flat_map(move |chunk| {
+                std::iter::successors(posting(chunk.last), move |after| posting(after.previous))
+            })
+    }
+
+    /// Counts one chunk of a document; gives how many words it has.
+    #[inline]
+    fn count(&mut self, chunk: &str, document: u32, weight: f32) -> u32 {
+        match self.chunks.get(&key(chunk)) {
+            Some(&number) => self.bump(number, document, weight),
+            None => self.count_new(chunk, document, weight),
+        }
+    }
+
+    #[cold]
+    fn count_new(&mut self, chunk: &str, document: u32, weight: f32) -> u32 {
+        if chunk.len() <= CHUNK_CACHED_BYTES || !chunk.contains(is_unspaced) {
+            let number = self.learn(chunk, &words_of(chunk));
+            return self.bump(number, document, weight);
+        }
+        // A sentence of a script without blanks stands only once: its parts are what comes again.
+        let mut words = 0_u32;
+        parts_of(chunk, &mut |part| {
+            let counted = match part {
+                Part::Word(word) => self.count(word, document, weight),
+                Part::Piece(piece) => {
+                    let number = match self.chunks.get(&key(piece)) {
+                        Some(&number) => number,
+                        None => self.learn(piece, &[Word::plain(piece.to_owned())]),
+                    };
+                    self.bump(number, document, weight)
+                }
+            };
+            words = words.saturating_add(counted);
+        });
+        words
+    }
+
+    fn learn(&mut self, chunk: &str, words: &[Word]) -> u32 {
+        let number = if words.is_empty() {
+            NONE
+        } else {
+            number_of(self.known.len())
+        };
+        for term in words.iter().flat_map(Word::terms) {
+            let link = number_of(self.links.len());
+            let next = self.terms.insert(key(term), link).unwrap_or(NONE);
+            self.links.push(Link {
+                chunk: number,
+                next,
+            });
+        }
+        if number != NONE {
+            let words = number_of(words.len());
+            self.known.push(Chunk {
+                words,
+                last: NONE,
+                document: NONE,
+                weight: 0.0,
+            });
+        }
+        self.chunks.insert(key(chunk), number);
+        number
+    }
+
+    #[inline]
+    fn bump(&mut self, number: u32, document: u32, weight: f32) -> u32 {
+        let Some(chunk) = self.known.get_mut(number as usize) else {
+            return 0;
+        };
+        if chunk.document == document {
+            chunk.weight += weight;
+        } else {
+            (chunk.document, chunk.weight) = (document, weight);
+            self.present.push(number);
+        }
+        chunk.words
+    }
+
+    /// Numbers the documents anew when most of what is kept belongs to none.
+    fn rebuild_if_wasteful(&mut self) {
+        let waste = self.lengths.len().saturating_sub(self.len());
+        if waste < self.len().saturating_add(INDEX_MIN_WASTE) {
+            return;
+        }
+        let mut new = vec![NONE; self.lengths.len()];
+        let paths = std::mem::take(&mut self.paths).into_iter();
+        let lengths = std::mem::take(&mut self.lengths).into_iter();
+        let editions = std::mem::take(&mut self.editions).into_iter();
+        for (((path, length), edition), number) in paths.zip(lengths).zip(editions).zip(&mut new) {
+            if length != NONE {
+                *number = number_of(self.paths.len());
+                self.numbers.insert(path.clone(), *number);
+                self.paths.push(path);
+                self.lengths.push(length);
+                self.editions.push(edition);
+            }
+        }
+        let old = std::mem::take(&mut self.postings);
+        for Chunk { last, document, .. } in &mut self.known {
+            *document = NONE;
+            let mut at = std::mem::replace(last, NONE);
+            while let Some(posting) = old.get(at as usize) {
+                at = posting.previous;
+                let document = new.get(posting.document as usize).copied().unwrap_or(NONE);
+                if document != NONE {
+                    let previous = std::mem::replace(last, number_of(self.postings.len()));
+                    self.postings.push(Posting {
+                        document,
+                        weight: posting.weight,
+                        previous,
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::key;
+
+    #[test]
+    fn short_words_have_keys_of_their_own() {
+        let letters: Vec<String> = ('a'..='z').map(String::from).collect();
+        let mut words = vec![String::new()];
+        let mut all = letters.clone();
+        for _ in 0..3 {
+            words = words
+                .iter()
+                .flat_map(|word| letters.iter().map(move |letter| format!("{word}{letter}")))
+                .collect();
+            all.extend(words.clone());
+        }
+        all.extend((0..20_000).map(|number| format!("note-{number}")));
+        let words: HashSet<&String> = all.iter().collect();
+        let keys: HashSet<u64> = all.iter().map(|word| key(word)).collect();
+        assert_eq!(keys.len(), words.len());
+    }
+}

@@ -1,0 +1,358 @@
+//! Which English words count as the same word, and which say nothing. Light on purpose: two forms
+//! of a word must meet in one stem, which need not be a word itself.
+
+/// Words that stand in any text, sorted; a query of nothing else asks for nothing.
+const STOP_WORDS: &[&str] = &[
+    "a",
+    "about",
+    "actually",
+    "again",
+    "all",
+    "also",
+    "am",
+    "an",
+    "and",
+    "any",
+    "anyone",
+    "anything",
+    "are",
+    "aren't",
+    "as",
+    "at",
+    "be",
+    "because",
+    "been",
+    "before",
+    "being",
+    "but",
+    "by",
+    "can",
+    "can't",
+    "cannot",
+    "could",
+    "did",
+    "didn't",
+    "do",
+    "does",
+    "doesn't",
+    "doing",
+    "don't",
+    "done",
+    "each",
+    "else",
+    "ever",
+    "for",
+    "from",
+    "get",
+    "gets",
+    "getting",
+    "give",
+    "go",
+    "going",
+    "got",
+    "had",
+    "has",
+    "have",
+    "having",
+    "he",
+    "her",
+    "here",
+    "him",
+    "his",
+    "how",
+    "how's",
+    "however",
+    "i",
+    "i'd",
+    "i'll",
+    "i'm",
+    "i've",
+    "if",
+    "in",
+    "into",
+    "is",
+    "isn't",
+    "it",
+    "it's",
+    "its",
+    "itself",
+    "just",
+    "kind",
+    "know",
+    "let",
+    "let's",
+    "like",
+    "lot",
+    "make",
+    "makes",
+    "many",
+    "may",
+    "maybe",
+    "me",
+    "might",
+    "more",
+    "most",
+    "much",
+    "must",
+    "my",
+    "need",
+    "needs",
+    "no",
+    "not",
+    "now",
+    "of",
+    "off",
+    "okay",
+    "on",
+    "one",
+    "only",
+    "or",
+    "other",
+    "our",
+    "ours",
+    "out",
+    "over",
+    "please",
+    "put",
+    "really",
+    "s",
+    "said",
+    "say",
+    "says",
+    "see",
+    "she",
+    "should",
+    "shouldn't",
+    "so",
+    "some",
+    "someone",
+    "something",
+    "still",
+    "such",
+    "t",
+    "tell",
+    "than",
+    "thanks",
+    "that",
+    "that's",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "there's",
+    "these",
+    "they",
+    "thing",
+    "things",
+    "this",
+    "those",
+    "to",
+    "too",
+    "up",
+    "us",
+    "very",
+    "want",
+    "was",
+    "wasn't",
+    "way",
+    "we",
+    "we'd",
+    "we'll",
+    "we're",
+    "we've",
+    "well",
+    "were",
+    "what",
+    "what's",
+    "when",
+    "where",
+    "where's",
+    "whether",
+    "which",
+    "while",
+    "who",
+    "who's",
+    "whom",
+    "whose",
+    "why",
+    "will",
+    "with",
+    "won't",
+    "would",
+    "yes",
+    "yet",
+    "you",
+    "you'd",
+    "you'll",
+    "you're",
+    "you've",
+    "your",
+    "yours",
+];
+
+/// Letters of the longest of them.
+const STOP_WORD_MAX: usize = 9;
+
+/// Whether a lower-case word says nothing by itself.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    word.len() <= STOP_WORD_MAX && STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// Endings that are taken off after that of a plural, the first that fits and only that one, with what
+/// takes their place and how many letters must stay before them.
+const ENDINGS: &[(&str, &str, usize)] = &[
+    ("ization", "", 3),
+    ("isation", "", 3),
+    ("ation", "", 4),
+    ("ative", "", 4),
+    ("ator", "", 4),
+    ("ating", "", 4),
+    ("ated", "", 4),
+    ("ate", "", 4),
+    ("izing", "", 3),
+    ("ising", "", 4),
+    ("ized", "", 3),
+    ("ised", "", 4),
+    ("izer", "", 3),
+    ("ize", "", 3),
+    ("ise", "", 4),
+    ("tion", "t", 3),
+    ("ment", "", 4),
+    ("ness", "", 4),
+    ("fully", "", 3),
+    ("ful", "", 3),
+    ("ity", "", 4),
+    ("ing", "", 3),
+    ("er", "", 4),
+    ("or", "", 5),
+    ("ed", "", 3),
+    ("ably", "", 4),
+    ("able", "", 4),
+    ("ibly", "", 4),
+    ("ible", "", 4),
+    ("ally", "", 4),
+    ("al", "", 5),
+    ("ly", "", 4),
+];
+
+/// The stem of a lower-case English word of ASCII letters: `deploys`, `deployed`, `deploying`,
+/// `deployment` and `deployer` give `deploy`; `policy` and `policies` give `polici`; `cache`,
+/// `caches` and `caching` give `cach`. Words of up to three letters stay.
+pub(super) fn stem(word: &str) -> String {
+    let word = plural(word);
+    let mut stem = ENDINGS
+        .iter()
+        .find_map(|(ending, instead, least)| {
+            let rest = word.strip_suffix(ending)?;
+            (rest.len() >= *least && has_vowel(rest)).then(|| format!("{rest}{instead}"))
+        })
+        .map_or_else(|| word.clone(), undouble);
+    if stem.len() > 3 {
+        if stem.ends_with('e') {
+            stem.pop();
+        } else if let Some(rest) = stem.strip_suffix('y')
+            && !rest.ends_with(['a', 'e', 'o', 'u'])
+        {
+            stem = format!("{rest}i");
+        }
+    }
+    stem
+}
+
+/// Without the ending of a plural, or of the third person.
+fn plural(word: &str) -> String {
+    if word.len() <= 3 {
+        return word.to_owned();
+    }
+    if let Some(rest) = word.strip_suffix("ies") {
+        return format!("{rest}y");
+    }
+    for ending in ["xes", "ches", "shes", "sses", "zes"] {
+        if word.ends_with(ending) {
+            return word.strip_suffix("es").unwrap_or(word).to_owned();
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(rest) if !rest.ends_with(['s', 'u', 'i']) => rest.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+fn has_vowel(text: &str) -> bool {
+    text.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+}
+
+/// `runn` is `run`; `call`, `pass` and `buzz` stay.
+fn undouble(mut stem: String) -> String {
+    let mut last = stem.chars().rev();
+    if let (Some(a), Some(b)) = (last.next(), last.next())
+        && a == b
+        && stem.len() > 3
+        && !matches!(a, 'l' | 's' | 'z' | 'a' | 'e' | 'i' | 'o' | 'u')
+    {
+        stem.pop();
+    }
+    stem
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STOP_WORDS, is_stop_word, stem};
+
+    #[test]
+    fn stop_words_are_sorted_so_that_they_are_found() {
+        assert!(STOP_WORDS.is_sorted());
+        assert!(is_stop_word("the") && is_stop_word("a") && is_stop_word("yours"));
+        assert!(!is_stop_word("deploy"));
+    }
+
+    #[test]
+    fn forms_of_a_word_meet() {
+        for family in [
+            &[
+                "deploy",
+                "deploys",
+                "deployed",
+                "deploying",
+                "deployment",
+                "deployer",
+            ][..],
+            &["policy", "policies"],
+            &["cache", "caches", "cached", "caching"],
+            &["test", "tests", "tested", "testing"],
+            &["run", "runs", "running", "runner"],
+            &[
+                "migrate",
+                "migrates",
+                "migrated",
+                "migrating",
+                "migration",
+                "migrations",
+            ],
+            &["configure", "configured", "configuring", "configuration"],
+            &["box", "boxes"],
+            &["class", "classes"],
+            &["retry", "retries", "retried"],
+            &["merge", "merges", "merged", "merging"],
+            &["call", "calls", "called", "calling"],
+            &["normal", "normalize", "normalized"],
+        ] {
+            let stems: Vec<String> = family.iter().map(|word| stem(word)).collect();
+            assert!(
+                stems.windows(2).all(|pair| pair.first() == pair.last()),
+                "{family:?}: {stems:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn different_words_stay_apart() {
+        for word in ["status", "process", "bus", "pass", "species"] {
+            assert!(stem(word).len() + 2 >= word.len(), "{word}");
+        }
+        assert_ne!(stem("test"), stem("text"));
+        assert_ne!(stem("port"), stem("part"));
+        assert_ne!(stem("status"), stem("state"));
+    }
+}
