@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use samples::{Samples, median_ms};
+use store::Scripts;
 
 /// What the recalls ask: words that stand in many memories.
 const QUESTION: &str = "how long are failed webhooks retried before somebody is called";
@@ -57,7 +58,9 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     for (size, folder) in &folders {
         warm(root, *size, folder)?;
     }
-    recall(root, &folder.join("varied"))?;
+    for scripts in [Scripts::Latin, Scripts::All] {
+        recall(root, &folder.join(scripts.name()), scripts)?;
+    }
     open(root, &folder.join("project"), small)?;
     for (split, filler) in [("tune", 0), ("test", 0), ("test", 2_000)] {
         quality::compare(root, split, filler)?;
@@ -130,13 +133,16 @@ fn warm(root: &Path, size: usize, folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// A recall by words among many memories: the first one reads all of them, a later one none.
-fn recall(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
-    store::create_varied(&root.join("tests/recall/memories"), folder, 10_000)?;
+fn recall(root: &Path, folder: &Path, scripts: Scripts) -> Result<(), Box<dyn Error>> {
+    store::create_varied(&root.join("tests/recall/memories"), folder, 10_000, scripts)?;
     let (mut floor, mut first) = (Samples::default(), Samples::default());
+    let mut grown = 0;
     for _ in 0..9 {
         floor.time(|| raw::list_and_read(folder))?;
         let store = store::at(folder)?;
+        let before = memory::resident();
         first.time(|| store::recall(&store, QUESTION))?;
+        grown = grown.max(memory::resident().saturating_sub(before));
     }
     let floor = floor.median_ms();
     let rows = [
@@ -146,13 +152,15 @@ fn recall(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         ),
         ("memdir in Rust".to_owned(), first.median_ms()),
     ];
-    table("First recall among 10000 memories, native", floor, &rows);
-    recall_in_node(
-        root,
-        folder,
-        "first",
-        "First recall among 10000 memories in Node",
-    )?;
+    let of = scripts.name();
+    table(
+        &format!("First recall among 10000 memories {of}, native"),
+        floor,
+        &rows,
+    );
+    println!("What is kept of them takes {:.0} MB.\n", grown as f64 / 1e6);
+    let title = format!("First recall among 10000 memories {of} in Node");
+    recall_in_node(root, folder, "first", &title)?;
 
     let (mut floor, mut later) = (Samples::default(), Samples::default());
     let store = store::at(folder)?;
@@ -166,13 +174,13 @@ fn recall(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         ("raw Rust loop: list, lstat".to_owned(), floor),
         ("memdir in Rust".to_owned(), later.median_ms()),
     ];
-    table("Later recall among 10000 memories, native", floor, &rows);
-    recall_in_node(
-        root,
-        folder,
-        "later",
-        "Later recall among 10000 memories in Node",
-    )
+    table(
+        &format!("Later recall among 10000 memories {of}, native"),
+        floor,
+        &rows,
+    );
+    let title = format!("Later recall among 10000 memories {of} in Node");
+    recall_in_node(root, folder, "later", &title)
 }
 
 fn recall_in_node(

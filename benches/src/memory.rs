@@ -1,4 +1,4 @@
-//! What headers cost in memory.
+//! What is kept in memory.
 
 use memdir_core::flow::{FileKind, Stat};
 use memdir_core::memory::MemoryHeader;
@@ -37,4 +37,11 @@ fn size(header: &MemoryHeader) -> usize {
     ];
     let texts: usize = texts.into_iter().flatten().map(String::capacity).sum();
     size_of::<MemoryHeader>() + texts
+}
+
+/// Bytes that this process holds in memory; 0 where the system does not say.
+pub fn resident() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok());
+    pages.unwrap_or(0_usize) * 4096
 }

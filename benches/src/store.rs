@@ -39,9 +39,33 @@ pub fn create(folder: &Path, files: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Which lines of the recall fixture make up a store.
+#[derive(Clone, Copy)]
+pub enum Scripts {
+    /// Those of ASCII letters.
+    Latin,
+    /// All of them: a third of the bytes is Chinese, Japanese, Korean, Thai and Hindi.
+    All,
+}
+
+impl Scripts {
+    /// What the store is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Latin => "in English",
+            Self::All => "in many scripts",
+        }
+    }
+}
+
 /// Writes memories whose bodies are lines of the recall fixture in a mixed order: as many different
-/// words, in as many scripts, as people use.
-pub fn create_varied(fixture: &Path, folder: &Path, files: usize) -> Result<(), Box<dyn Error>> {
+/// words as people use, and some that stand nowhere else.
+pub fn create_varied(
+    fixture: &Path,
+    folder: &Path,
+    files: usize,
+    scripts: Scripts,
+) -> Result<(), Box<dyn Error>> {
     let mut lines = Vec::new();
     let mut names: Vec<PathBuf> = Vec::new();
     for folder in [fixture.to_owned(), fixture.join("team")] {
@@ -53,11 +77,9 @@ pub fn create_varied(fixture: &Path, folder: &Path, files: usize) -> Result<(), 
     names.sort();
     for name in names {
         let text = std::fs::read_to_string(name)?;
-        lines.extend(
-            text.lines()
-                .filter(|line| line.len() > 20)
-                .map(str::to_owned),
-        );
+        let all = matches!(scripts, Scripts::All);
+        let fits = |line: &&str| line.len() > 20 && (all || line.is_ascii());
+        lines.extend(text.lines().filter(fits).map(str::to_owned));
     }
     std::fs::create_dir_all(folder)?;
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
@@ -80,10 +102,11 @@ pub fn create_varied(fixture: &Path, folder: &Path, files: usize) -> Result<(), 
         }
         let path = folder.join(format!("note_{number:05}.md"));
         std::fs::write(&path, memory)?;
+        let age = std::time::Duration::from_secs(60 * u64::try_from(number)?);
         std::fs::File::options()
             .write(true)
             .open(&path)?
-            .set_modified(old)?;
+            .set_modified(old - age)?;
     }
     Ok(())
 }

@@ -196,7 +196,9 @@ const STOP_WORD_MAX: usize = 9;
 
 /// Whether a lower-case word says nothing by itself.
 pub(super) fn is_stop_word(word: &str) -> bool {
-    word.len() <= STOP_WORD_MAX && STOP_WORDS.binary_search(&word).is_ok()
+    word.len() <= STOP_WORD_MAX
+        && word.starts_with(|c: char| c.is_ascii_lowercase())
+        && STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// Endings that are taken off after that of a plural, the first that fits and only that one, with what
