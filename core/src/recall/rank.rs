@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 
 use rustc_hash::FxBuildHasher;
-
 use serde::{Deserialize, Serialize};
 
 use super::index::Index;

@@ -1,8 +1,9 @@
 //! Asking a model which memories help (facts 5.2, document 000 §5): what it is told, which memories
 //! it is shown, and how its answer is read. The wording is our own.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 use serde_json::{Deserializer, Value};
 
@@ -66,7 +67,7 @@ fn schema() -> Value {
 pub(crate) fn candidates(ranked: &[Found], newest: Vec<&MemoryHeader>) -> Vec<MemoryHeader> {
     let all = newest.len() <= SELECT_CANDIDATES;
     let best = SELECT_CANDIDATES.saturating_sub(SELECT_NEWEST);
-    let best: BTreeSet<&str> = ranked
+    let best: HashSet<&str, FxBuildHasher> = ranked
         .iter()
         .take(best)
         .map(|found| found.path.as_str())
@@ -175,7 +176,7 @@ pub struct ToolResult {
 /// which they first succeeded. `results` are those since the user's message before the last one.
 #[must_use]
 pub fn recent_tools(results: &[ToolResult]) -> Vec<String> {
-    let failed: BTreeSet<&str> = results
+    let failed: HashSet<&str, FxBuildHasher> = results
         .iter()
         .filter(|result| result.ok == Some(false))
         .map(|result| result.tool.as_str())

@@ -13,6 +13,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::stem::{is_stop_word, stem};
 use crate::limits::{CHUNK_MAX_BYTES, WORD_MAX_BYTES};
+use crate::order;
 
 /// One thing that a query asks for: a word, an identifier, or a piece of a text without blanks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -278,7 +279,7 @@ fn identifier(chunk: &str) -> Option<Word> {
         1 => return Some(Word::plain(term_of(&whole))),
         _ => {}
     }
-    parts.sort_unstable();
+    order::sort(&mut parts, Ord::cmp);
     parts.dedup();
     let is_word = whole.bytes().all(|byte| byte.is_ascii_lowercase());
     let whole =
@@ -351,7 +352,7 @@ fn spaced(word: &str) -> Option<Word> {
             .windows(3)
             .map(|piece| std::iter::once('~').chain(piece.iter().copied()).collect())
             .collect();
-        word.parts.sort();
+        order::sort(&mut word.parts, Ord::cmp);
         word.parts.dedup();
     }
     Some(word)

@@ -2,9 +2,10 @@
 //! is in the store is looked at; a model chooses when there is one, and when it cannot, or there is
 //! none, what the words of query and memories have in common decides.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
 use super::cache::Known;
@@ -172,7 +173,7 @@ struct Question<'a> {
     tools: Vec<String>,
     model: Option<&'a Model>,
     /// Memories that are not to be recalled.
-    gone: BTreeSet<String>,
+    gone: HashSet<String, FxBuildHasher>,
     now_ms: i64,
 }
 
@@ -421,7 +422,7 @@ fn tools(options: &RecallOptions) -> Vec<String> {
 }
 
 /// The memories that are not to be recalled, relative to the store.
-fn left_out(place: &Place, options: &RecallOptions) -> BTreeSet<String> {
+fn left_out(place: &Place, options: &RecallOptions) -> HashSet<String, FxBuildHasher> {
     let given = [
         &options.surfaced,
         &options.already_read,

@@ -173,17 +173,18 @@ pub(super) async fn read_changed(
 ) -> Result<Option<Catalogue>, Error> {
     let known = &catalogue.known;
     let Found {
-        candidates,
+        mut candidates,
         report: listed,
         listed_ms,
         ..
-    } = list(place, host).await?;
+    } = look(place, host).await?;
     report.extend(listed);
     let holds = |candidate: &Candidate| known.get(&candidate.path, &candidate.stat).is_some();
     if known.count() == candidates.len() && candidates.iter().all(holds) {
         report.extend(catalogue.said.iter().cloned());
         return Ok(None);
     }
+    sort_by_age(&mut candidates);
     let complete = !report.iter().any(|entry| {
         matches!(
             entry.code,
@@ -288,14 +289,24 @@ pub(super) async fn read_all(
 
 /// What is in the store, links followed, newest first.
 async fn list(place: &Place, host: &Host) -> Result<Found, Error> {
+    let mut found = look(place, host).await?;
+    sort_by_age(&mut found.candidates);
+    Ok(found)
+}
+
+/// What is in the store, links followed, in any order.
+async fn look(place: &Place, host: &Host) -> Result<Found, Error> {
     let mut found = walk(place, host).await?;
     follow_links(place, host, &mut found).await?;
-    order::sort(&mut found.candidates, |a, b| {
+    Ok(found)
+}
+
+fn sort_by_age(candidates: &mut Vec<Candidate>) {
+    order::sort(candidates, |a, b| {
         (b.stat.mtime_ms, b.stat.mtime_ns)
             .cmp(&(a.stat.mtime_ms, a.stat.mtime_ns))
             .then_with(|| a.path.cmp(&b.path))
     });
-    Ok(found)
 }
 
 pub(super) fn sort(report: &mut Vec<ReportEntry>) {
