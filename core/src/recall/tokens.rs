@@ -13,7 +13,6 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::stem::{is_stop_word, stem};
 use crate::limits::{CHUNK_MAX_BYTES, WORD_MAX_BYTES};
-use crate::order;
 
 /// One thing that a query asks for: a word, an identifier, or a piece of a text without blanks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -102,26 +101,70 @@ fn class(byte: u8) -> Class {
 pub(super) fn chunks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let bytes = rest.as_bytes();
-        let start = bytes
-            .iter()
-            .position(|&byte| class(byte) == Class::Letter)?;
+        let is_letter = |&byte: &u8| class(byte) == Class::Letter;
+        let start = rest.as_bytes().iter().position(is_letter)?;
+        let mut bytes = rest.as_bytes().get(start..)?;
         // A connector at the end is punctuation.
-        let (mut end, mut letters) = (start, start);
-        while let Some(&byte) = bytes.get(end) {
-            match class(byte) {
-                Class::Letter => {
-                    end = end.saturating_add(1);
-                    letters = end;
-                }
-                Class::Connector => end = end.saturating_add(1),
-                Class::Separator => break,
+        let mut joined = start;
+        let end = loop {
+            let letters = letters(bytes);
+            let end = joined.saturating_add(letters);
+            bytes = bytes.get(letters..)?;
+            let is_connector = |byte: &&u8| class(**byte) == Class::Connector;
+            let connectors = bytes.iter().take_while(is_connector).count();
+            bytes = bytes.get(connectors..)?;
+            joined = end.saturating_add(connectors);
+            if connectors == 0 || !bytes.first().is_some_and(is_letter) {
+                break end;
             }
-        }
-        let chunk = rest.get(start..letters)?;
-        rest = rest.get(end..)?;
+        };
+        let chunk = rest.get(start..end)?;
+        rest = rest.get(joined..)?;
         Some(chunk)
     })
+}
+
+/// How many letters there are before anything else; eight bytes at a time, because a loop over
+/// bytes spends most of its time on guessing where a word ends.
+fn letters(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let Some((eight, after)) = rest.split_first_chunk() {
+        let others = !letters_of(u64::from_le_bytes(*eight)) & HIGH;
+        if others != 0 {
+            let letters = others.trailing_zeros() / 8;
+            return bytes
+                .len()
+                .saturating_sub(rest.len())
+                .saturating_add(letters as usize);
+        }
+        rest = after;
+    }
+    let tail = rest
+        .iter()
+        .take_while(|byte| class(**byte) == Class::Letter);
+    bytes
+        .len()
+        .saturating_sub(rest.len())
+        .saturating_add(tail.count())
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+/// The highest bit of each of eight bytes.
+const HIGH: u64 = 0x80 * ONES;
+
+/// Sets the highest bit of each byte that is a letter, as [`Class::Letter`] says; the others mean
+/// nothing.
+fn letters_of(eight: u64) -> u64 {
+    let low = eight & !HIGH;
+    let small = low | (0x20 * ONES);
+    eight | between(small, b'a', b'z') | between(low, b'0', b'9')
+}
+
+/// Sets the highest bit of each byte that lies between the two; all are below 128.
+fn between(bytes: u64, least: u8, most: u8) -> u64 {
+    let at_least = bytes.wrapping_add((0x80 - u64::from(least)) * ONES);
+    let above = bytes.wrapping_add((0x7F - u64::from(most)) * ONES);
+    at_least & !above
 }
 
 /// What a chunk consists of.
@@ -233,12 +276,17 @@ pub(super) fn word_of(word: &str) -> Option<Word> {
         return spaced(word);
     }
     let word = singular(word);
-    let lower = word.to_ascii_lowercase();
-    if is_stop_word(&lower) {
-        return None;
-    }
-    if lower.bytes().all(|byte| byte.is_ascii_lowercase()) && !has_humps(word) {
-        return Some(Word::plain(english(&lower)));
+    if word
+        .bytes()
+        .all(|byte| byte.is_ascii_alphabetic() || byte == b'\'')
+    {
+        let lower = word.to_ascii_lowercase();
+        if is_stop_word(&lower) {
+            return None;
+        }
+        if !lower.contains('\'') && !has_humps(word) {
+            return Some(Word::plain(english(&lower)));
+        }
     }
     identifier(word)
 }
@@ -270,7 +318,7 @@ fn identifier(chunk: &str) -> Option<Word> {
             let part = whole.get(start..).unwrap_or_default();
             count = count.saturating_add(u32::from(!part.is_empty()));
             if part.len() > 1 && !is_stop_word(part) {
-                parts.push(term_of(part));
+                insert(&mut parts, term_of(part));
             }
         }
     }
@@ -279,12 +327,17 @@ fn identifier(chunk: &str) -> Option<Word> {
         1 => return Some(Word::plain(term_of(&whole))),
         _ => {}
     }
-    order::sort(&mut parts, Ord::cmp);
-    parts.dedup();
     let is_word = whole.bytes().all(|byte| byte.is_ascii_lowercase());
     let whole =
         (chunk.len() <= CHUNK_MAX_BYTES).then(|| if is_word { english(&whole) } else { whole });
     Some(Word { whole, parts })
+}
+
+/// Keeps a few terms sorted, each once.
+fn insert(terms: &mut Vec<String>, term: String) {
+    if let Err(at) = terms.binary_search(&term) {
+        terms.insert(at, term);
+    }
 }
 
 /// What lower-case letters and digits are found by.
@@ -348,12 +401,10 @@ fn spaced(word: &str) -> Option<Word> {
     let is_latin = letters.iter().any(char::is_ascii_alphabetic);
     let mut word = Word::plain(cut(&bare));
     if !is_latin && letters.len() > 3 {
-        word.parts = letters
-            .windows(3)
-            .map(|piece| std::iter::once('~').chain(piece.iter().copied()).collect())
-            .collect();
-        order::sort(&mut word.parts, Ord::cmp);
-        word.parts.dedup();
+        for piece in letters.windows(3) {
+            let piece = std::iter::once('~').chain(piece.iter().copied()).collect();
+            insert(&mut word.parts, piece);
+        }
     }
     Some(word)
 }
