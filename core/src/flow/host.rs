@@ -10,6 +10,7 @@ use super::engine::{Shared, lock};
 use super::outcome::{
     Clock, Failure, FailureCode, Head, HostInfo, HttpAnswer, Listing, Outcome, RunAnswer, Stat,
 };
+use crate::error::{Error, ErrorCode};
 
 /// A cheap handle; clones belong to the same flow.
 #[derive(Clone, Debug)]
@@ -42,6 +43,17 @@ impl Host {
     #[must_use]
     pub fn cancelled(&self) -> bool {
         lock(&self.shared).cancelled
+    }
+
+    /// Ends a flow that was cancelled instead of letting it take `aborted` for a failing host.
+    pub(crate) fn stop_if_cancelled(&self) -> Result<(), Error> {
+        if self.cancelled() {
+            return Err(Error::new(
+                ErrorCode::Aborted,
+                "the operation was cancelled before it was done",
+            ));
+        }
+        Ok(())
     }
 
     /// Any effect, with its outcome as it came (`done` for `emit`).

@@ -5,7 +5,6 @@ use crate::error::{Error, ErrorCode};
 use crate::flow::{Content, Header, Host, HttpAnswer};
 use crate::limits::{MODEL_ANSWER_BYTES, RETRIES};
 use crate::retry::{backoff_ms, retry_after_ms};
-use crate::store::stop_if_cancelled;
 
 /// The text that a model answers with, within `limit_ms`. What is worth another try (busy, time-outs,
 /// a connection that broke) is tried again with growing pauses as long as there is time.
@@ -23,7 +22,7 @@ pub(crate) async fn complete(
         Model::Function => call_function(host, request, limit_ms).await,
         Model::Http(model) => ask(host, model, request, limit_ms).await,
     };
-    stop_if_cancelled(host)?;
+    host.stop_if_cancelled()?;
     answer
 }
 
@@ -60,7 +59,7 @@ async fn ask(
         let answer = host
             .http("POST", &url, headers, body, (left, MODEL_ANSWER_BYTES))
             .await;
-        stop_if_cancelled(host)?;
+        host.stop_if_cancelled()?;
         let (error, wait) = match answer {
             Ok(HttpAnswer {
                 status,
@@ -102,7 +101,7 @@ async fn ask(
         retries = retries.saturating_add(1);
         // A pause that fails is a pause of no length.
         let _ = host.sleep(wait).await;
-        stop_if_cancelled(host)?;
+        host.stop_if_cancelled()?;
         left = limit_ms.saturating_sub(since(host, start).await?);
         if left == 0 {
             return Err(error);

@@ -30,7 +30,7 @@ pub(crate) async fn project_root(
     for _ in 0..GIT_MAX_PARENTS {
         // As git does, through a link: some tools keep the folder elsewhere.
         let stat = host.stat(&platform.join(&folder, ".git")).await;
-        crate::store::stop_if_cancelled(host)?;
+        host.stop_if_cancelled()?;
         match stat.map(|stat| stat.kind) {
             Ok(FileKind::Directory) => {
                 return Ok(ProjectRoot {
@@ -41,7 +41,7 @@ pub(crate) async fn project_root(
             }
             Ok(FileKind::File) => {
                 let main = main_repository(host, platform, &folder).await;
-                crate::store::stop_if_cancelled(host)?;
+                host.stop_if_cancelled()?;
                 return Ok(ProjectRoot {
                     canonical: main.unwrap_or_else(|| folder.clone()),
                     checkout: folder,

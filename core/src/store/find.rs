@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{OpenOptions, own, stop_if_cancelled};
+use super::{OpenOptions, own};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, Host, join_all};
 use crate::limits::{PROJECTS_FOLDER, SETTINGS_MAX_BYTES, STORE_FOLDER};
@@ -244,7 +244,7 @@ async fn read_settings(
         ])
         .collect();
     let texts = join_all(paths.iter().map(|path| read_text(host, path.as_deref()))).await;
-    stop_if_cancelled(host)?;
+    host.stop_if_cancelled()?;
 
     let mut files = paths.into_iter().zip(texts).map(|(path, text)| {
         let text = match text {

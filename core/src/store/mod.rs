@@ -2,7 +2,9 @@
 
 mod cache;
 mod find;
+mod heads;
 mod lint;
+mod listing;
 mod own;
 mod read;
 mod recall;
@@ -464,7 +466,7 @@ async fn build_prompt(
     // The prompt says that the folder exists. When it cannot be made, the model's first write
     // shows the real error; the user hears of it now.
     if let Err(failure) = host.make_dir(&place.directory, FOLDER_MODE).await {
-        stop_if_cancelled(host)?;
+        host.stop_if_cancelled()?;
         let message = format!(
             "the memory folder {} cannot be created: {}",
             place.directory, failure.message
@@ -517,7 +519,7 @@ async fn read_index(place: &Place, host: &Host, warnings: &mut Vec<Event>) -> Re
         }
         Err(error) if error.code == ErrorCode::NotFound => Ok(Index::Text(String::new())),
         Err(error) => {
-            stop_if_cancelled(host)?;
+            host.stop_if_cancelled()?;
             warnings.push(warning(
                 INDEX_NAME,
                 format!("the index is left out of the prompt: {error}"),
@@ -534,15 +536,4 @@ fn warning(path: &str, message: String) -> Event {
         code: None,
         message,
     }
-}
-
-/// Ends a flow that was cancelled instead of letting it take `aborted` for a failing host.
-pub(crate) fn stop_if_cancelled(host: &Host) -> Result<(), Error> {
-    if host.cancelled() {
-        return Err(Error::new(
-            ErrorCode::Aborted,
-            "the operation was cancelled before it was done",
-        ));
-    }
-    Ok(())
 }

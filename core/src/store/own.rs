@@ -6,7 +6,6 @@ use crate::flow::{Content, FailureCode, FileKind, Host};
 use crate::json::{self, Member};
 use crate::limits::{FILE_MAX_BYTES, FILE_MODE, FOLDER_MODE, OWN_FOLDER, TEMPORARY_ENDING};
 use crate::paths::{Platform, injective_key, key_of};
-use crate::store::stop_if_cancelled;
 
 const ORIGIN: &str = "origin";
 const IGNORE: &str = ".gitignore";
@@ -24,7 +23,7 @@ pub(super) async fn origin(
 ) -> Result<Option<String>, Error> {
     let file = own_path(platform, directory, ORIGIN);
     let bytes = host.read(&file, Some(directory), FILE_MAX_BYTES).await;
-    stop_if_cancelled(host)?;
+    host.stop_if_cancelled()?;
     let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let mut wanted = [("path", Member::Missing)];
     let is_record = text.is_some_and(|text| json::read_members(&text, &mut wanted).is_ok());

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Place, scan};
+use super::{Place, heads};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FileKind, Host, Stat, join};
 use crate::limits::FILE_MAX_BYTES;
@@ -66,7 +66,7 @@ async fn read_bytes(
 }
 
 fn text(bytes: Vec<u8>, path: &str, whole: bool) -> Result<String, Error> {
-    scan::into_text(bytes, whole).map_err(|(_, message)| {
+    heads::into_text(bytes, whole).map_err(|(_, message)| {
         Error::new(ErrorCode::NotText, format!("{path} {message}")).at(path)
     })
 }

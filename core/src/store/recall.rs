@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::cache::Known;
 use super::find::Found;
 use super::scan::{Catalogue, Change};
-use super::{Place, Store, own, scan, stop_if_cancelled};
+use super::{Place, Store, heads, own, scan};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Content, Failure, FailureCode, Head, Host, join};
 use crate::limits::{
@@ -265,7 +265,7 @@ impl Store {
         };
         let place = found.place();
         let (uses, now) = join(read_uses(host, found), host.now()).await;
-        stop_if_cancelled(host)?;
+        host.stop_if_cancelled()?;
         let now_ms = now
             .map_err(|failure| Error::from_failure(&failure, "asking for", "the time"))?
             .ms;
@@ -366,7 +366,7 @@ impl Store {
             let content = Content::Text(uses.to_json());
             own::replace(host, &found, USES_NAME, content).await
         };
-        stop_if_cancelled(host)?;
+        host.stop_if_cancelled()?;
         self.state().uses.failed |= !written;
         Ok(())
     }
@@ -465,7 +465,7 @@ async fn choose(
         let request =
             selection_request(question.query, &format_manifest(&headers), &question.tools);
         let answer = model::complete(host, model, &request, SELECT_TIMEOUT_MS).await;
-        stop_if_cancelled(host)?;
+        host.stop_if_cancelled()?;
         match answer.and_then(|answer| read_selection(&answer, &shown)) {
             Ok(selection) => {
                 if !selection.dropped.is_empty() {
@@ -549,7 +549,7 @@ async fn show(
     // A character more shows whether the last one is whole.
     let length = RECALL_MAX_BYTES.saturating_add(4);
     let heads = host.read_many(files, Some(&place.directory), length).await;
-    stop_if_cancelled(host)?;
+    host.stop_if_cancelled()?;
     let heads = heads.unwrap_or_else(|failure| vec![Head::Failed(failure); known.len()]);
     let mut readable = Vec::new();
     let mut sizes = Vec::new();
@@ -559,7 +559,7 @@ async fn show(
             Head::Content(bytes) if (bytes.0.len() as u64) < length => bytes.0.len() as u64,
             _ => known.size(),
         };
-        match scan::text_of(&chosen.path, size, head) {
+        match heads::text_of(&chosen.path, size, head) {
             Ok(text) => {
                 sizes.push(size.max(text.len() as u64));
                 readable.push((chosen, known, text));
