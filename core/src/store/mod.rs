@@ -9,6 +9,7 @@ mod own;
 mod read;
 mod recall;
 mod scan;
+mod uses;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +23,8 @@ pub use scan::Scan;
 
 use self::cache::Headers;
 use self::find::Found;
-use self::recall::{Library, PendingUses};
+use self::recall::Library;
+use self::uses::PendingUses;
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Flow, Host};
 use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED};

@@ -11,12 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::cache::Known;
 use super::find::Found;
 use super::scan::{Catalogue, Change};
-use super::{Place, Store, heads, own, scan};
+use super::{Place, Store, heads, scan, uses};
 use crate::error::{Error, ErrorCode};
-use crate::flow::{Content, Failure, FailureCode, Head, Host, join};
+use crate::flow::{Head, Host, join};
 use crate::limits::{
-    QUERY_MAX_BYTES, RECALL_MAX_BYTES, RECALL_MAX_MEMORIES, RECALL_SESSION_BYTES,
-    SELECT_TIMEOUT_MS, USES_MAX_BYTES, USES_NAME, USES_WRITE_MS,
+    QUERY_MAX_BYTES, RECALL_MAX_BYTES, RECALL_MAX_MEMORIES, RECALL_SESSION_BYTES, SELECT_TIMEOUT_MS,
 };
 use crate::memory::{MemoryHeader, format_manifest, memory_age};
 use crate::model::{self, Model};
@@ -131,7 +130,7 @@ pub struct RecalledMemory {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Library {
     /// Nothing while a flow reads what is new: should it be stopped midway, the next reads all anew.
-    catalogue: Catalogue,
+    pub catalogue: Catalogue,
     /// Locked for as long as a memory is put in or a query is answered, never over an await.
     index: Arc<Mutex<Index>>,
     /// Counts the flows that read what was new.
@@ -146,17 +145,6 @@ impl Library {
     fn index(&self) -> MutexGuard<'_, Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Uses that are not written yet. They survive a compaction.
-#[derive(Debug, Default)]
-pub(super) struct PendingUses {
-    pending: Uses,
-    /// Where they belong.
-    found: Option<Found>,
-    written_ms: Option<i64>,
-    /// Writing failed: it is not tried again.
-    failed: bool,
 }
 
 /// A memory that was chosen.
@@ -264,12 +252,11 @@ impl Store {
             (state.generation, state.library.clone())
         };
         let place = found.place();
-        let (uses, now) = join(read_uses(host, found), host.now()).await;
+        let (mut uses, now) = join(uses::counted(host, found, report), host.now()).await;
         host.stop_if_cancelled()?;
         let now_ms = now
             .map_err(|failure| Error::from_failure(&failure, "asking for", "the time"))?
             .ms;
-        let mut uses = parse_uses(uses, report);
         let index = Arc::clone(&library.index);
         let edition = &mut library.edition;
         let changed = scan::read_changed(&place, host, &library.catalogue, report, |change| {
@@ -309,73 +296,6 @@ impl Store {
         }
         state.library.edition
     }
-
-    /// Counts what was recalled, and writes the counts now and then.
-    async fn count_uses(
-        &self,
-        host: &Host,
-        found: &Found,
-        now_ms: i64,
-        recall: &Recall,
-    ) -> Result<(), Error> {
-        if !self.shared.options.features.count_uses || recall.memories.is_empty() {
-            return Ok(());
-        }
-        let due = {
-            let mut state = self.state();
-            let waiting = &mut state.uses;
-            for memory in &recall.memories {
-                waiting.pending.count(&memory.path, now_ms);
-            }
-            waiting.found = Some(found.clone());
-            // Nobody waits for the disk: a use is written with a later recall, or at the end.
-            let since = now_ms.saturating_sub(*waiting.written_ms.get_or_insert(now_ms));
-            let due = !(0..USES_WRITE_MS).contains(&since);
-            if due {
-                waiting.written_ms = Some(now_ms);
-            }
-            due
-        };
-        if due {
-            self.flush_in(host).await
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Writes what is still to be counted. Best effort: where nothing can be written, recall works
-    /// all the same.
-    pub(crate) async fn flush_in(&self, host: &Host) -> Result<(), Error> {
-        let (pending, found, catalogue) = {
-            let mut state = self.state();
-            let waiting = &mut state.uses;
-            let pending = std::mem::take(&mut waiting.pending);
-            let found = waiting.found.clone().filter(|_| !waiting.failed);
-            (pending, found, state.library.catalogue.clone())
-        };
-        let Some(found) = found.filter(|_| !pending.is_empty()) else {
-            return Ok(());
-        };
-        let written = own::prepare(host, &found).await && {
-            // Others may have written since the recall.
-            let mut uses = parse_uses(read_uses(host, &found).await, &mut Vec::new());
-            uses.merge(&pending);
-            if catalogue.complete {
-                uses.retain(|path| catalogue.known.find(path).is_some());
-            }
-            let content = Content::Text(uses.to_json());
-            own::replace(host, &found, USES_NAME, content).await
-        };
-        host.stop_if_cancelled()?;
-        self.state().uses.failed |= !written;
-        Ok(())
-    }
-}
-
-async fn read_uses(host: &Host, found: &Found) -> Result<Vec<u8>, Failure> {
-    let directory = &found.opened.directory;
-    let file = own::own_path(found.platform, directory, USES_NAME);
-    host.read(&file, Some(directory), USES_MAX_BYTES).await
 }
 
 fn note(report: &mut Vec<ReportEntry>, code: ReportCode, message: impl Into<String>) {
@@ -619,33 +539,4 @@ async fn show(
         });
     }
     Ok(())
-}
-
-fn parse_uses(bytes: Result<Vec<u8>, Failure>, report: &mut Vec<ReportEntry>) -> Uses {
-    match bytes {
-        Ok(bytes) => Uses::parse(&bytes).unwrap_or_else(|| {
-            note(
-                report,
-                ReportCode::UsesUnreadable,
-                "the counts of earlier recalls cannot be read and begin anew",
-            );
-            Uses::default()
-        }),
-        Err(failure)
-            if matches!(
-                failure.code,
-                FailureCode::NotFound | FailureCode::NotADirectory
-            ) =>
-        {
-            Uses::default()
-        }
-        Err(failure) => {
-            let message = format!(
-                "the counts of earlier recalls cannot be read: {}",
-                failure.message
-            );
-            note(report, ReportCode::UsesUnreadable, message);
-            Uses::default()
-        }
-    }
 }
