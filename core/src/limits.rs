@@ -107,10 +107,17 @@ pub const CONFIDENCE_FLOOR: f64 = 0.65;
 pub const EVIDENCE_WEIGHT: f64 = 0.3;
 /// How much a small amount can take from it: so much that the whole query is still enough.
 pub const EVIDENCE_LEAST: f64 = CONFIDENCE_FLOOR - 1.0;
+/// How rare the only word of a sentence must be that says something: 1 for one that stands in a single
+/// memory.
+pub const LONELY_EVIDENCE: f64 = 0.75;
+/// How strongly a memory must have it: more than once in its body, or in its name or description.
+pub const LONELY_STRENGTH: f64 = 1.4;
 /// What the score counts for in that.
 pub const STRENGTH_WEIGHT: f64 = 0.25;
 /// What the parts of an identifier count for beside the whole.
 pub const PART_WEIGHT: f64 = 0.6;
+/// Sentences of a query that are looked at one by one, beside the whole.
+pub const QUERY_MAX_SENTENCES: usize = 32;
 /// Words of a query that are looked for, the rarest.
 pub const QUERY_MAX_WORDS: usize = 64;
 /// How much age can take from a score.

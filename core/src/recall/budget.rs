@@ -90,22 +90,38 @@ pub fn cut_memory(text: &str, size: u64, path: &str, max_bytes: u64) -> CutMemor
     CutMemory {
         content: content.to_owned(),
         lines,
-        note: rest.then(|| note(content.len(), lines, size, path, by_bytes)),
+        note: rest.then(|| {
+            note(
+                content.len(),
+                lines,
+                size,
+                path,
+                by_bytes.then_some(max_bytes),
+            )
+        }),
     }
 }
 
-fn note(shown: usize, lines: u32, whole: u64, path: &str, by_bytes: bool) -> String {
-    let limit = if by_bytes {
-        format!("{RECALL_MAX_BYTES} bytes")
-    } else {
-        format!("{RECALL_MAX_LINES} lines")
-    };
+fn note(shown: usize, lines: u32, whole: u64, path: &str, max_bytes: Option<usize>) -> String {
+    let limit = max_bytes.map_or_else(
+        || format!("{RECALL_MAX_LINES} lines"),
+        |max_bytes| format!("{max_bytes} bytes"),
+    );
     let whole = size(usize::try_from(whole).unwrap_or(usize::MAX));
     format!(
-        "> Cut: only the first {lines} lines ({} of {whole}) are shown, because of a limit of {limit}. Read {} for the rest.",
+        "> Cut: only {} ({} of {whole}), because of a limit of {limit}. Read {} for the rest.",
+        what_is_shown(lines),
         size(shown),
         crate::text::one_line(path)
     )
+}
+
+/// Says how many lines are shown.
+pub(crate) fn what_is_shown(lines: u32) -> String {
+    match lines {
+        1 => "its first line is shown".to_owned(),
+        _ => format!("its first {lines} lines are shown"),
+    }
 }
 
 fn floor_char_boundary(text: &str, mut at: usize) -> usize {

@@ -10,6 +10,7 @@ mod stem;
 mod tokens;
 mod uses;
 
+pub(crate) use budget::what_is_shown;
 pub use budget::{CutMemory, RecallState, cut_memory, grant_bytes};
 pub use index::Index;
 pub use rank::{Found, RankedMemory, Standing, rank_memories};

@@ -7,11 +7,13 @@ use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
 use super::index::Index;
-use super::tokens::{Word, tokenize};
+use super::stem::is_question_word;
+use super::tokens::{Word, chunks, tokenize};
 use crate::limits::{
     AGE_HALF_DAYS, AGE_WEIGHT, BM25_B, BM25_K1, COMPANY_BONUS, CONFIDENCE_FLOOR, EVIDENCE_LEAST,
-    EVIDENCE_WEIGHT, GRAMMAR_WEIGHT, PART_WEIGHT, QUERY_MAX_WORDS, STRENGTH_WEIGHT,
-    UNKNOWN_PIECE_WEIGHT, USE_HALF, USE_WEIGHT,
+    EVIDENCE_WEIGHT, GRAMMAR_WEIGHT, LONELY_EVIDENCE, LONELY_STRENGTH, PART_WEIGHT,
+    QUERY_MAX_SENTENCES, QUERY_MAX_WORDS, STRENGTH_WEIGHT, UNKNOWN_PIECE_WEIGHT, USE_HALF,
+    USE_WEIGHT,
 };
 use crate::memory::{MemoryHeader, parse_frontmatter};
 use crate::order;
@@ -78,16 +80,23 @@ impl Index {
     /// else is known of one, none for one that is not to be found.
     #[must_use]
     pub fn rank(&self, query: &str, standing: impl Fn(&str) -> Option<Standing>) -> Vec<Found> {
-        let words = self.weigh(tokenize(query));
-        let whole: f64 = words.iter().map(|word| word.weight).sum();
-        let mut sums = vec![Sum::default(); self.end()];
-        for word in &words {
-            self.add(word, &mut sums);
+        let mut whole = vec![Sum::default(); self.end()];
+        let mut confidence = vec![0.0; self.end()];
+        self.ask(&self.understand(query, true), &mut whole, &mut confidence);
+        let sentences = sentences(query);
+        if sentences.len() > 1 {
+            for sentence in sentences {
+                let mut sums = vec![Sum::default(); self.end()];
+                self.ask(
+                    &self.understand(sentence, false),
+                    &mut sums,
+                    &mut confidence,
+                );
+            }
         }
         let mut found = Vec::new();
         let mut sure = false;
-        for (number, sum) in (0..).zip(&sums).filter(|(_, sum)| sum.score > 0.0) {
-            let confidence = self.confidence(sum, whole);
+        for ((number, sum), confidence) in (0..).zip(&whole).zip(confidence) {
             if confidence < CONFIDENCE_FLOOR - COMPANY_BONUS {
                 continue;
             }
@@ -113,16 +122,61 @@ impl Index {
         found
     }
 
-    /// Whether a document can be meant at all. What counts is the share of the query that stands in
+    /// What a query, or one sentence of it, asks for.
+    fn understand(&self, text: &str, is_whole: bool) -> Asked {
+        let words = tokenize(text);
+        let bare = is_whole && chunks(text).count() <= words.len();
+        let asks = chunks(text).any(|chunk| is_question_word(&chunk.to_ascii_lowercase()));
+        let lonely = match words.as_slice() {
+            [word] if !bare && !asks => Some(word.is_weak()),
+            _ => None,
+        };
+        let words = self.weigh(words);
+        let weight = words.iter().map(|word| word.weight).sum();
+        Asked {
+            words,
+            weight,
+            bare,
+            lonely,
+        }
+    }
+
+    /// Adds what is asked up for each document, and raises its confidence to what that gives.
+    fn ask(&self, asked: &Asked, sums: &mut [Sum], confidence: &mut [f64]) {
+        for word in &asked.words {
+            self.add(word, sums);
+        }
+        for (sum, confidence) in sums
+            .iter()
+            .zip(confidence)
+            .filter(|(sum, _)| sum.score > 0.0)
+        {
+            *confidence = confidence.max(self.confidence(asked, sum));
+        }
+    }
+
+    /// How sure it is that a document is meant. What counts is the share of the query that stands in
     /// it; more so when that is much by itself, and where it stands in a name or description. So a
-    /// question of many words is not answered by one of them; and what holds the whole query is found,
-    /// however common its words are.
-    fn confidence(&self, sum: &Sum, whole: f64) -> f64 {
-        let whole = whole.max(f64::MIN_POSITIVE);
+    /// question of many words is not answered by one of them. A query of nothing but words that say
+    /// something is answered by what holds them all, however common they are. Where only one word
+    /// says something and nothing is asked for (`run it again`), that must be a rare one, stand where
+    /// it matters, and say more than what to do.
+    fn confidence(&self, asked: &Asked, sum: &Sum) -> f64 {
+        let weight = asked.weight.max(f64::MIN_POSITIVE);
         let evidence = sum.matched / self.rarity(1.0);
-        sum.matched / whole
-            + (EVIDENCE_WEIGHT * libm::log(evidence.max(f64::MIN_POSITIVE))).max(EVIDENCE_LEAST)
-            + STRENGTH_WEIGHT * sum.score / whole
+        let strength = sum.score / weight;
+        let too_little = match asked.lonely {
+            None => false,
+            Some(weak) => weak || evidence < LONELY_EVIDENCE || strength < LONELY_STRENGTH,
+        };
+        if too_little {
+            return 0.0;
+        }
+        let mut of_evidence = EVIDENCE_WEIGHT * libm::log(evidence.max(f64::MIN_POSITIVE));
+        if asked.bare {
+            of_evidence = of_evidence.max(EVIDENCE_LEAST);
+        }
+        sum.matched / weight + of_evidence + STRENGTH_WEIGHT * strength
     }
 
     /// How much a word says that stands in so many documents.
@@ -241,6 +295,43 @@ impl Index {
             }
         }
     }
+}
+
+/// The sentences of a query: what stands around a request does not water it down.
+fn sentences(query: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut chars = query.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map_or(query.len(), |(next, _)| *next);
+        let before_blank = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+        let ends = match c {
+            '\n' | '。' | '！' | '？' => true,
+            '.' | '!' | '?' | ';' => before_blank,
+            _ => false,
+        };
+        if ends {
+            sentences.extend(query.get(start..at));
+            start = next;
+        }
+    }
+    sentences.extend(query.get(start..));
+    sentences.retain(|sentence| !sentence.trim().is_empty());
+    sentences.truncate(QUERY_MAX_SENTENCES);
+    sentences
+}
+
+/// What a query, or a sentence of one, asks for.
+#[derive(Debug)]
+struct Asked {
+    words: Vec<Weighed>,
+    /// What all of them count for.
+    weight: f64,
+    /// Whether it is a whole query of nothing but words that say something.
+    bare: bool,
+    /// Of a sentence that asks for no knowledge and has one word that says something: whether that
+    /// says little.
+    lonely: Option<bool>,
 }
 
 /// A word of a query.

@@ -41,6 +41,7 @@ const STOP_WORDS: &[&str] = &[
     "each",
     "else",
     "ever",
+    "fine",
     "for",
     "from",
     "get",
@@ -49,14 +50,19 @@ const STOP_WORDS: &[&str] = &[
     "give",
     "go",
     "going",
+    "good",
     "got",
+    "great",
     "had",
     "has",
     "have",
     "having",
     "he",
+    "hello",
     "her",
     "here",
+    "hey",
+    "hi",
     "him",
     "his",
     "how",
@@ -82,6 +88,8 @@ const STOP_WORDS: &[&str] = &[
     "let",
     "let's",
     "like",
+    "look",
+    "looks",
     "lot",
     "make",
     "makes",
@@ -97,11 +105,14 @@ const STOP_WORDS: &[&str] = &[
     "my",
     "need",
     "needs",
+    "nice",
     "no",
     "not",
     "now",
     "of",
     "off",
+    "oh",
+    "ok",
     "okay",
     "on",
     "one",
@@ -129,9 +140,11 @@ const STOP_WORDS: &[&str] = &[
     "something",
     "still",
     "such",
+    "sure",
     "t",
     "tell",
     "than",
+    "thank",
     "thanks",
     "that",
     "that's",
@@ -145,10 +158,13 @@ const STOP_WORDS: &[&str] = &[
     "they",
     "thing",
     "things",
+    "think",
     "this",
     "those",
     "to",
     "too",
+    "try",
+    "trying",
     "up",
     "us",
     "very",
@@ -190,6 +206,31 @@ const STOP_WORDS: &[&str] = &[
     "your",
     "yours",
 ];
+
+/// Words that say what is to be done and not with what, as stems, sorted: the only one of a sentence
+/// (`run it again`) asks for nothing.
+const WEAK_STEMS: &[&str] = &[
+    "add", "appli", "build", "chang", "check", "clean", "cod", "commit", "continu", "delet",
+    "deploy", "error", "explain", "fail", "fil", "find", "fix", "install", "issu", "merg", "mov",
+    "nam", "open", "problem", "push", "read", "refact", "remov", "renam", "revert", "review",
+    "run", "send", "show", "start", "stop", "test", "undo", "updat", "use", "work", "writ",
+];
+
+/// Whether a stem alone does not make a question of a sentence.
+pub(super) fn is_weak(stem: &str) -> bool {
+    WEAK_STEMS.binary_search(&stem).is_ok()
+}
+
+/// Words by which a sentence asks for what is known, sorted. What asks for something to be done (`can
+/// you fix it`) has others.
+const QUESTION_WORDS: &[&str] = &[
+    "how", "may", "must", "should", "when", "where", "which", "who", "whom", "whose",
+];
+
+/// Whether a word makes a sentence ask for what is known.
+pub(super) fn is_question_word(word: &str) -> bool {
+    QUESTION_WORDS.binary_search(&word).is_ok()
+}
 
 /// Letters of the longest of them.
 const STOP_WORD_MAX: usize = 9;
@@ -300,13 +341,22 @@ fn undouble(mut stem: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{STOP_WORDS, is_stop_word, stem};
+    use super::{STOP_WORDS, WEAK_STEMS, is_stop_word, is_weak, stem};
 
     #[test]
     fn stop_words_are_sorted_so_that_they_are_found() {
         assert!(STOP_WORDS.is_sorted());
         assert!(is_stop_word("the") && is_stop_word("a") && is_stop_word("yours"));
         assert!(!is_stop_word("deploy"));
+    }
+
+    #[test]
+    fn weak_words_are_stems_and_sorted() {
+        assert!(WEAK_STEMS.is_sorted());
+        for word in ["run", "writing", "changed", "tests", "merge"] {
+            assert!(is_weak(&stem(word)), "{word}");
+        }
+        assert!(!is_weak(&stem("invoice")));
     }
 
     #[test]

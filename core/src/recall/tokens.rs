@@ -11,7 +11,7 @@ use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::stem::{is_stop_word, stem};
+use super::stem::{is_stop_word, is_weak, stem};
 use crate::limits::{CHUNK_MAX_BYTES, WORD_MAX_BYTES};
 
 /// One thing that a query asks for: a word, an identifier, or a piece of a text without blanks.
@@ -37,6 +37,11 @@ impl Word {
         self.whole
             .as_deref()
             .is_some_and(|whole| whole.starts_with(is_unspaced))
+    }
+
+    /// Whether it says what to do and not with what.
+    pub(super) fn is_weak(&self) -> bool {
+        self.parts.is_empty() && self.whole.as_deref().is_some_and(is_weak)
     }
 
     /// Whether it is a piece that mostly grammar is made of: Japanese writes endings and particles

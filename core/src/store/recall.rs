@@ -21,7 +21,7 @@ use crate::memory::{MemoryHeader, format_manifest, memory_age};
 use crate::model::{self, Model};
 use crate::recall::{
     Index, RecallState, Standing, ToolResult, Uses, candidates, cut_memory, grant_bytes,
-    read_selection, recent_tools, render, selection_request, tokenize,
+    read_selection, recent_tools, render, selection_request, tokenize, what_is_shown,
 };
 use crate::report::{ReportCode, ReportEntry};
 use crate::text;
@@ -395,6 +395,14 @@ async fn choose(
                     );
                     note(report, ReportCode::ModelAnswerCut, message);
                 }
+                if selection.paths.len() > question.limit {
+                    let over = selection.paths.get(question.limit..).unwrap_or_default();
+                    let message = format!(
+                        "the model chose more than were asked for: {}",
+                        text::list(over)
+                    );
+                    note(report, ReportCode::ModelAnswerCut, message);
+                }
                 let score = |path: &str| {
                     ranked
                         .iter()
@@ -505,8 +513,8 @@ async fn show(
         let cut = cut_memory(&text, size, &absolute_path, granted);
         if cut.note.is_some() {
             let message = format!(
-                "only its first {} lines are shown; read {} for the rest",
-                cut.lines, absolute_path
+                "only {}; read {absolute_path} for the rest",
+                what_is_shown(cut.lines)
             );
             recall.report.push(ReportEntry::new(
                 &chosen.path,
