@@ -116,10 +116,18 @@ pub const LONELY_STRENGTH: f64 = 1.4;
 pub const STRENGTH_WEIGHT: f64 = 0.25;
 /// What the parts of an identifier count for beside the whole.
 pub const PART_WEIGHT: f64 = 0.6;
-/// Sentences of a query that are looked at one by one, beside the whole.
-pub const QUERY_MAX_SENTENCES: usize = 32;
-/// Words of a query that are looked for, the rarest.
-pub const QUERY_MAX_WORDS: usize = 64;
+/// Different words of a query that count.
+pub const QUERY_MAX_WORDS: usize = 1_000;
+/// Of those that stand in some memory, how many are looked for: the rarest.
+pub const QUERY_MAX_KNOWN_WORDS: usize = 64;
+/// Parts of a query that are looked at one by one, beside the whole.
+pub const QUERY_MAX_SEGMENTS: usize = 64;
+/// Words of a sentence above which it is looked at in windows.
+pub const SENTENCE_MAX_WORDS: usize = 24;
+/// Words of such a window; each overlaps half of the next.
+pub const WINDOW_WORDS: usize = 16;
+/// For how many memories a smaller store is taken when words are weighed.
+pub const RARITY_LEAST_MEMORIES: f64 = 20.0;
 /// How much age can take from a score.
 pub const AGE_WEIGHT: f64 = 0.1;
 /// Days after which half of it is taken.

@@ -2,6 +2,7 @@
 //! tempered by age and use.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,8 @@ use super::tokens::{Word, chunks, tokenize};
 use crate::limits::{
     AGE_HALF_DAYS, AGE_WEIGHT, BM25_B, BM25_K1, COMPANY_BONUS, CONFIDENCE_FLOOR, EVIDENCE_LEAST,
     EVIDENCE_WEIGHT, GRAMMAR_WEIGHT, LONELY_EVIDENCE, LONELY_STRENGTH, PART_WEIGHT,
-    QUERY_MAX_SENTENCES, QUERY_MAX_WORDS, STRENGTH_WEIGHT, UNKNOWN_PIECE_WEIGHT, USE_HALF,
-    USE_WEIGHT,
+    QUERY_MAX_KNOWN_WORDS, QUERY_MAX_SEGMENTS, QUERY_MAX_WORDS, RARITY_LEAST_MEMORIES,
+    SENTENCE_MAX_WORDS, STRENGTH_WEIGHT, UNKNOWN_PIECE_WEIGHT, USE_HALF, USE_WEIGHT, WINDOW_WORDS,
 };
 use crate::memory::{MemoryHeader, parse_frontmatter};
 use crate::order;
@@ -80,18 +81,17 @@ impl Index {
     /// else is known of one, none for one that is not to be found.
     #[must_use]
     pub fn rank(&self, query: &str, standing: impl Fn(&str) -> Option<Standing>) -> Vec<Found> {
+        let mut terms = Terms::new(self);
         let mut whole = vec![Sum::default(); self.end()];
         let mut confidence = vec![0.0; self.end()];
-        self.ask(&self.understand(query, true), &mut whole, &mut confidence);
-        let sentences = sentences(query);
-        if sentences.len() > 1 {
-            for sentence in sentences {
+        let asked = Asked::new(&mut terms, tokenize(query), query, true);
+        self.ask(&asked, &mut whole, &mut confidence);
+        let segments = segments(query);
+        if segments.len() > 1 {
+            for (words, text) in segments {
                 let mut sums = vec![Sum::default(); self.end()];
-                self.ask(
-                    &self.understand(sentence, false),
-                    &mut sums,
-                    &mut confidence,
-                );
+                let asked = Asked::new(&mut terms, words, text, false);
+                self.ask(&asked, &mut sums, &mut confidence);
             }
         }
         let mut found = Vec::new();
@@ -104,10 +104,9 @@ impl Index {
             let Some(standing) = standing(path) else {
                 continue;
             };
-            let score = (sum.score * temper(standing) * 1000.0).round() / 1000.0;
             found.push(Found {
                 path: path.to_owned(),
-                score,
+                score: sum.score * temper(standing),
             });
             sure |= confidence >= CONFIDENCE_FLOOR;
         }
@@ -119,26 +118,10 @@ impl Index {
                 .total_cmp(&a.score)
                 .then_with(|| a.path.cmp(&b.path))
         });
-        found
-    }
-
-    /// What a query, or one sentence of it, asks for.
-    fn understand(&self, text: &str, is_whole: bool) -> Asked {
-        let words = tokenize(text);
-        let bare = is_whole && chunks(text).count() <= words.len();
-        let asks = chunks(text).any(|chunk| is_question_word(&chunk.to_ascii_lowercase()));
-        let lonely = match words.as_slice() {
-            [word] if !bare && !asks => Some(word.is_weak()),
-            _ => None,
-        };
-        let words = self.weigh(words);
-        let weight = words.iter().map(|word| word.weight).sum();
-        Asked {
-            words,
-            weight,
-            bare,
-            lonely,
+        for found in &mut found {
+            found.score = (found.score * 1000.0).round() / 1000.0;
         }
+        found
     }
 
     /// Adds what is asked up for each document, and raises its confidence to what that gives.
@@ -179,88 +162,11 @@ impl Index {
         sum.matched / weight + of_evidence + STRENGTH_WEIGHT * strength
     }
 
-    /// How much a word says that stands in so many documents.
+    /// How much a word says that stands in so many documents. A small store is taken for a larger one:
+    /// what stands in its only memory is not common for that.
     fn rarity(&self, having: f64) -> f64 {
-        let all = (self.len() as f64).max(having);
+        let all = (self.len() as f64).max(RARITY_LEAST_MEMORIES);
         libm::log(1.0 + (all - having + 0.5) / (having + 0.5))
-    }
-
-    /// The words of a query, each once, with what is known of their terms; of a long query the
-    /// rarest.
-    fn weigh(&self, words: Vec<Word>) -> Vec<Weighed> {
-        let mut counts = vec![0.0; self.end()];
-        let mut seen: HashSet<Word, FxBuildHasher> = HashSet::default();
-        let mut weighed: Vec<Weighed> = words
-            .into_iter()
-            .filter(|word| seen.insert(word.clone()))
-            .map(|word| self.weigh_word(&word, &mut counts))
-            .collect();
-        if weighed.len() > QUERY_MAX_WORDS {
-            order::sort(&mut weighed, |a, b| b.weight.total_cmp(&a.weight));
-            weighed.truncate(QUERY_MAX_WORDS);
-        }
-        weighed
-    }
-
-    fn weigh_word(&self, word: &Word, counts: &mut [f32]) -> Weighed {
-        let mut whole = word.whole.as_deref().map(|term| self.term(term, counts));
-        if let Some(whole) = &mut whole
-            && word.is_grammar()
-        {
-            whole.rarity *= GRAMMAR_WEIGHT;
-        }
-        let parts: Vec<Term> = word
-            .parts
-            .iter()
-            .map(|term| self.term(term, counts))
-            .collect();
-        let of_parts: f64 = parts.iter().map(|term| term.rarity).sum();
-        let mean = of_parts / parts.len().max(1) as f64;
-        let mut weight = match &whole {
-            None => mean,
-            Some(whole) if parts.is_empty() => whole.rarity,
-            // A way to write it that stands nowhere says little when its parts do.
-            Some(whole) => whole.rarity.min(mean),
-        };
-        // Where words have no blanks between them, many pieces lie across two words.
-        if word.is_piece() && whole.as_ref().is_some_and(|whole| whole.counts.is_empty()) {
-            weight *= UNKNOWN_PIECE_WEIGHT;
-        }
-        Weighed {
-            whole,
-            parts,
-            of_parts,
-            weight,
-        }
-    }
-
-    /// `counts` holds a zero for each document, and does so again afterwards.
-    fn term(&self, term: &str, counts: &mut [f32]) -> Term {
-        let mut having = Vec::new();
-        for posting in self.find(term) {
-            if let Some(count) = counts.get_mut(posting.document as usize)
-                && self.words(posting.document).is_some()
-            {
-                if *count == 0.0 {
-                    having.push(posting.document);
-                }
-                *count += posting.weight;
-            }
-        }
-        Term {
-            rarity: self.rarity(having.len() as f64),
-            counts: having
-                .into_iter()
-                .map(|document| {
-                    (
-                        document,
-                        counts
-                            .get_mut(document as usize)
-                            .map_or(0.0, std::mem::take),
-                    )
-                })
-                .collect(),
-        }
     }
 
     /// Adds what a word of the query says for each document.
@@ -284,8 +190,7 @@ impl Index {
         }
         for &(document, count) in word.whole.iter().flat_map(|term| &term.counts) {
             if let Some(sum) = sums.get_mut(document as usize) {
-                let rarity = word.whole.as_ref().map_or(0.0, |term| term.rarity);
-                sum.score += rarity * saturated(document, count);
+                sum.score += word.rarity * saturated(document, count);
                 sum.share = 1.0;
             }
         }
@@ -297,7 +202,34 @@ impl Index {
     }
 }
 
-/// The sentences of a query: what stands around a request does not water it down.
+/// The parts of a query that are looked at one by one, so that what stands around a request does not
+/// water it down: its sentences, a long one in overlapping windows. With the text of each.
+fn segments(query: &str) -> Vec<(Vec<Word>, &str)> {
+    let mut segments = Vec::new();
+    for sentence in sentences(query) {
+        let words = tokenize(sentence);
+        if words.len() <= SENTENCE_MAX_WORDS {
+            segments.push((words, sentence));
+        } else {
+            let mut start = 0_usize;
+            loop {
+                let end = start.saturating_add(WINDOW_WORDS);
+                let window = words.get(start..end.min(words.len())).unwrap_or_default();
+                segments.push((window.to_vec(), sentence));
+                if end >= words.len() || segments.len() >= QUERY_MAX_SEGMENTS {
+                    break;
+                }
+                start = start.saturating_add(WINDOW_WORDS / 2);
+            }
+        }
+        if segments.len() >= QUERY_MAX_SEGMENTS {
+            break;
+        }
+    }
+    segments
+}
+
+/// Ends at punctuation and at line ends; a dot inside a name ends nothing.
 fn sentences(query: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
@@ -317,15 +249,88 @@ fn sentences(query: &str) -> Vec<&str> {
     }
     sentences.extend(query.get(start..));
     sentences.retain(|sentence| !sentence.trim().is_empty());
-    sentences.truncate(QUERY_MAX_SENTENCES);
     sentences
 }
 
-/// What a query, or a sentence of one, asks for.
-#[derive(Debug)]
+/// The terms of one query, each looked up once.
+struct Terms<'a> {
+    index: &'a Index,
+    known: HashMap<String, Arc<Term>, FxBuildHasher>,
+    /// A zero for each document.
+    counts: Vec<f32>,
+}
+
+impl<'a> Terms<'a> {
+    fn new(index: &'a Index) -> Self {
+        Self {
+            index,
+            known: HashMap::default(),
+            counts: vec![0.0; index.end()],
+        }
+    }
+
+    fn get(&mut self, term: &str) -> Arc<Term> {
+        if let Some(known) = self.known.get(term) {
+            return Arc::clone(known);
+        }
+        let mut having = Vec::new();
+        for posting in self.index.find(term) {
+            if let Some(count) = self.counts.get_mut(posting.document as usize)
+                && self.index.words(posting.document).is_some()
+            {
+                if *count == 0.0 {
+                    having.push(posting.document);
+                }
+                *count += posting.weight;
+            }
+        }
+        let rarity = self.index.rarity(having.len() as f64);
+        let mut count = |document: u32| {
+            let count = self.counts.get_mut(document as usize);
+            (document, count.map_or(0.0, std::mem::take))
+        };
+        let counts = having.into_iter().map(&mut count).collect();
+        let found = Arc::new(Term { rarity, counts });
+        self.known.insert(term.to_owned(), Arc::clone(&found));
+        found
+    }
+
+    fn weigh(&mut self, word: &Word) -> Weighed {
+        let whole = word.whole.as_deref().map(|term| self.get(term));
+        let factor = if word.is_grammar() {
+            GRAMMAR_WEIGHT
+        } else {
+            1.0
+        };
+        let rarity = whole.as_ref().map_or(0.0, |whole| whole.rarity * factor);
+        let parts: Vec<Arc<Term>> = word.parts.iter().map(|term| self.get(term)).collect();
+        let of_parts: f64 = parts.iter().map(|term| term.rarity).sum();
+        let mean = of_parts / parts.len().max(1) as f64;
+        let mut weight = match &whole {
+            None => mean,
+            Some(_) if parts.is_empty() => rarity,
+            // A way to write it that stands nowhere says little when its parts do.
+            Some(_) => rarity.min(mean),
+        };
+        // Where words have no blanks between them, many pieces lie across two words.
+        if word.is_piece() && whole.as_ref().is_some_and(|whole| whole.counts.is_empty()) {
+            weight *= UNKNOWN_PIECE_WEIGHT;
+        }
+        Weighed {
+            whole,
+            rarity,
+            parts,
+            of_parts,
+            weight,
+        }
+    }
+}
+
+/// What a query, or a segment of one, asks for.
 struct Asked {
+    /// Those of its words that stand in some memory.
     words: Vec<Weighed>,
-    /// What all of them count for.
+    /// What all of its words count for.
     weight: f64,
     /// Whether it is a whole query of nothing but words that say something.
     bare: bool,
@@ -334,18 +339,54 @@ struct Asked {
     lonely: Option<bool>,
 }
 
+impl Asked {
+    /// `words` are those of `text`, or some of them.
+    fn new(terms: &mut Terms<'_>, words: Vec<Word>, text: &str, is_whole: bool) -> Self {
+        let bare = is_whole && chunks(text).count() <= words.len();
+        let asks = || chunks(text).any(|chunk| is_question_word(&chunk.to_ascii_lowercase()));
+        let lonely = match words.as_slice() {
+            [word] if !bare && !asks() => Some(word.is_weak()),
+            _ => None,
+        };
+        let mut seen: HashSet<Word, FxBuildHasher> = HashSet::default();
+        let mut weighed: Vec<Weighed> = Vec::new();
+        let mut weight = 0.0;
+        for word in words {
+            if seen.len() < QUERY_MAX_WORDS && !seen.contains(&word) {
+                let known = terms.weigh(&word);
+                weight += known.weight;
+                if known.terms().any(|term| !term.counts.is_empty()) {
+                    weighed.push(known);
+                }
+                seen.insert(word);
+            }
+        }
+        if weighed.len() > QUERY_MAX_KNOWN_WORDS {
+            order::sort(&mut weighed, |a, b| b.weight.total_cmp(&a.weight));
+            weighed.truncate(QUERY_MAX_KNOWN_WORDS);
+        }
+        Self {
+            words: weighed,
+            weight,
+            bare,
+            lonely,
+        }
+    }
+}
+
 /// A word of a query.
-#[derive(Debug)]
 struct Weighed {
-    whole: Option<Term>,
-    parts: Vec<Term>,
+    whole: Option<Arc<Term>>,
+    /// Of the whole.
+    rarity: f64,
+    parts: Vec<Arc<Term>>,
     of_parts: f64,
     /// What it counts for among the words of the query.
     weight: f64,
 }
 
 impl Weighed {
-    fn terms(&self) -> impl Iterator<Item = &Term> {
+    fn terms(&self) -> impl Iterator<Item = &Arc<Term>> {
         self.whole.iter().chain(&self.parts)
     }
 

@@ -257,7 +257,7 @@ fn script(c: char) -> Script {
 fn is_normal(c: char) -> bool {
     c.is_ascii()
         || matches!(c,
-            '\u{0E01}'..='\u{0E5B}'
+            '\u{0E01}'..='\u{0E32}' | '\u{0E34}'..='\u{0E5B}'
             | '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{30FC}'..='\u{30FE}'
             | '\u{3005}'..='\u{3007}'
             | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
@@ -376,7 +376,8 @@ fn humps(word: &str) -> Vec<&str> {
     for (at, pair) in bytes.windows(2).enumerate() {
         let [a, b] = pair else { continue };
         let next = bytes.get(at.saturating_add(2));
-        let small_then_capital = a.is_ascii_lowercase() && b.is_ascii_uppercase();
+        let small_then_capital =
+            (a.is_ascii_lowercase() || a.is_ascii_digit()) && b.is_ascii_uppercase();
         let capitals_then_word = a.is_ascii_uppercase()
             && b.is_ascii_uppercase()
             && next.is_some_and(u8::is_ascii_lowercase)
