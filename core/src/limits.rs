@@ -85,8 +85,8 @@ pub const CHUNK_MAX_BYTES: usize = 64;
 pub const WORD_MAX_BYTES: usize = 40;
 /// Bytes up to which a chunk of a script without blanks is remembered whole.
 pub const CHUNK_CACHED_BYTES: usize = 24;
-/// Memories that may have been taken out of an index before it is numbered anew.
-pub const INDEX_MIN_WASTE: usize = 1_000;
+/// Places of words of memories that were taken out which an index may keep before it is made anew.
+pub const INDEX_MIN_WASTE: u64 = 50_000;
 /// What a word in the body of a memory counts for.
 pub const BODY_WEIGHT: f32 = 1.0;
 /// What a word in the name of a memory counts for.
@@ -163,6 +163,10 @@ pub const SELECT_NEWEST: usize = 50;
 /// Tokens of a model's choice. The sources give 256 (facts 5.2), which a model that thinks first
 /// uses up before it answers.
 pub const SELECT_MAX_TOKENS: u32 = 1_024;
+/// Bytes of a model's choice; no source, five paths are a few hundred.
+pub const SELECT_ANSWER_BYTES: usize = 65_536;
+/// Characters of a description that a model is shown when it chooses; no source.
+pub const SELECT_DESCRIPTION_CHARS: usize = 500;
 /// Objects in a model's answer that are looked at for its choice; no source.
 pub const SELECT_MAX_OBJECTS: usize = 256;
 /// How long a model may take to choose (design).

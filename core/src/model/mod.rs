@@ -197,6 +197,12 @@ impl Model {
                 options.name
             )));
         }
+        if base_url.contains(['?', '#']) {
+            return Err(invalid(format!(
+                "the address for {} ends with a query, to which no path can be added; leave it out",
+                options.name
+            )));
+        }
         let authority = base_url.split('/').nth(2).unwrap_or_default();
         if authority.contains('@') {
             return Err(invalid(format!(

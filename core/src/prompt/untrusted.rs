@@ -25,7 +25,7 @@ pub(crate) fn untrusted_block(what: &str, content: &str) -> String {
 fn is_mark(after: &str) -> bool {
     let letters = after
         .chars()
-        .filter(|c| !c.is_whitespace() && *c != '/' && *c != '\\')
+        .filter(|c| c.is_alphabetic())
         .flat_map(char::to_lowercase)
         .take(TAG.len());
     letters.eq(TAG.chars())

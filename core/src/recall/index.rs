@@ -30,6 +30,10 @@ pub struct Index {
     paths: Vec<String>,
     /// By number of a document: its words that are counted, [`NONE`] when it was taken out.
     lengths: Vec<u32>,
+    /// By number of a document: how many postings it has.
+    spread: Vec<u32>,
+    /// Postings of documents that were taken out.
+    waste: u64,
     /// By number of a document: from which reading of the store it comes.
     editions: Vec<u64>,
     /// By path: the number of a document.
@@ -90,7 +94,6 @@ impl Index {
             return;
         }
         self.remove(&header.path, edition);
-        self.rebuild_if_wasteful();
         let number = number_of(self.lengths.len());
         let name = header.path.strip_suffix(".md").unwrap_or(&header.path);
         let kind = header.kind.map(crate::memory::MemoryType::name);
@@ -107,6 +110,7 @@ impl Index {
                 length = length.saturating_add(self.count(chunk, number, weight));
             }
         }
+        self.spread.push(number_of(self.present.len()));
         for chunk in self.present.drain(..) {
             if let Some(Chunk { last, weight, .. }) = self.known.get_mut(chunk as usize) {
                 let previous = std::mem::replace(last, number_of(self.postings.len()));
@@ -136,6 +140,12 @@ impl Index {
             )
         {
             path.clear();
+            let spread = self
+                .spread
+                .get(number as usize)
+                .copied()
+                .unwrap_or_default();
+            self.waste = self.waste.saturating_add(u64::from(spread));
             self.length = self.length.saturating_sub(u64::from(*length));
             *length = NONE;
         }
@@ -158,6 +168,13 @@ impl Index {
         number
             .and_then(|&number| self.editions.get(number as usize))
             .is_some_and(|&known| known > edition)
+    }
+
+    /// Whether most of what is kept is of memories that were taken out: then it is time to begin anew.
+    #[must_use]
+    pub fn is_wasteful(&self) -> bool {
+        let kept = self.postings.len() as u64;
+        self.waste > INDEX_MIN_WASTE && self.waste > kept.saturating_sub(self.waste)
     }
 
     /// How many memories are in.
@@ -279,44 +296,6 @@ impl Index {
             self.present.push(number);
         }
         chunk.words
-    }
-
-    /// Numbers the documents anew when most of what is kept belongs to none.
-    fn rebuild_if_wasteful(&mut self) {
-        let waste = self.lengths.len().saturating_sub(self.len());
-        if waste < self.len().saturating_add(INDEX_MIN_WASTE) {
-            return;
-        }
-        let mut new = vec![NONE; self.lengths.len()];
-        let paths = std::mem::take(&mut self.paths).into_iter();
-        let lengths = std::mem::take(&mut self.lengths).into_iter();
-        let editions = std::mem::take(&mut self.editions).into_iter();
-        for (((path, length), edition), number) in paths.zip(lengths).zip(editions).zip(&mut new) {
-            if length != NONE {
-                *number = number_of(self.paths.len());
-                self.numbers.insert(path.clone(), *number);
-                self.paths.push(path);
-                self.lengths.push(length);
-                self.editions.push(edition);
-            }
-        }
-        let old = std::mem::take(&mut self.postings);
-        for Chunk { last, document, .. } in &mut self.known {
-            *document = NONE;
-            let mut at = std::mem::replace(last, NONE);
-            while let Some(posting) = old.get(at as usize) {
-                at = posting.previous;
-                let document = new.get(posting.document as usize).copied().unwrap_or(NONE);
-                if document != NONE {
-                    let previous = std::mem::replace(last, number_of(self.postings.len()));
-                    self.postings.push(Posting {
-                        document,
-                        weight: posting.weight,
-                        previous,
-                    });
-                }
-            }
-        }
     }
 }
 

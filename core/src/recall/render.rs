@@ -5,8 +5,8 @@ use crate::memory::{MemoryAge, Scope};
 use crate::prompt::untrusted_block;
 use crate::text;
 
-/// One memory: what it is and how old, then its content, then what was cut. What teammates wrote
-/// stands in a block that it cannot close.
+/// One memory: what it is and how old, then its content, then what was cut. What teammates wrote, the
+/// name of the file too, stands in a block that it cannot close.
 pub(crate) fn render(
     absolute_path: &str,
     scope: Scope,
@@ -15,18 +15,24 @@ pub(crate) fn render(
     note: Option<&str>,
 ) -> String {
     let path = text::one_line(absolute_path);
+    let saved = match age.warning {
+        Some(_) => String::new(),
+        None => format!(" (saved {})", age.text),
+    };
     let mut parts = Vec::new();
-    match &age.warning {
-        Some(warning) => {
-            parts.push(warning.clone());
-            parts.push(format!("Memory {path}:"));
+    parts.extend(age.warning.clone());
+    match scope {
+        Scope::Private => {
+            parts.push(format!("Memory{saved} {path}:"));
+            parts.push(text::lines(content));
+            parts.extend(note.map(str::to_owned));
         }
-        None => parts.push(format!("Memory (saved {}) {path}:", age.text)),
+        Scope::Team => {
+            parts.push(format!("Team memory{saved}:"));
+            let inside = [Some(path.as_str()), Some(content), note];
+            let inside: Vec<&str> = inside.into_iter().flatten().collect();
+            parts.push(untrusted_block("team memory", &inside.join("\n\n")));
+        }
     }
-    parts.push(match scope {
-        Scope::Private => text::lines(content),
-        Scope::Team => untrusted_block("team memory", content),
-    });
-    parts.extend(note.map(str::to_owned));
     parts.join("\n\n")
 }

@@ -1,7 +1,8 @@
 //! Asking a model which memories help (facts 5.2, document 000 §5): what it is told, which memories
 //! it is shown, and how its answer is read. The wording is our own.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,8 @@ use serde_json::{Deserializer, Value};
 use super::rank::Found;
 use crate::error::{Error, ErrorCode};
 use crate::limits::{
-    RECALL_MAX_MEMORIES, SELECT_CANDIDATES, SELECT_MAX_OBJECTS, SELECT_MAX_TOKENS, SELECT_NEWEST,
+    RECALL_MAX_MEMORIES, SELECT_ANSWER_BYTES, SELECT_CANDIDATES, SELECT_DESCRIPTION_CHARS,
+    SELECT_MAX_OBJECTS, SELECT_MAX_TOKENS, SELECT_NEWEST,
 };
 use crate::memory::MemoryHeader;
 use crate::model::{Message, ModelRequest, Role};
@@ -63,7 +65,7 @@ fn schema() -> Value {
 
 /// Which memories a model is shown: all, unless there are more than it should read. Then the best
 /// ranked, and a reserve of the newest, so that what has just been written is never left out. Both
-/// are given in their orders; the result is in that of `newest`.
+/// are given in their orders; the result is in that of `newest`. A description is shown as far as one fits a line.
 pub(crate) fn candidates(ranked: &[Found], newest: Vec<&MemoryHeader>) -> Vec<MemoryHeader> {
     let all = newest.len() <= SELECT_CANDIDATES;
     let best = SELECT_CANDIDATES.saturating_sub(SELECT_NEWEST);
@@ -84,6 +86,12 @@ pub(crate) fn candidates(ranked: &[Found], newest: Vec<&MemoryHeader>) -> Vec<Me
             chosen
         })
         .cloned()
+        .map(|mut header| {
+            let description = header.description.take();
+            header.description =
+                description.map(|text| text.chars().take(SELECT_DESCRIPTION_CHARS).collect());
+            header
+        })
         .collect()
 }
 
@@ -102,8 +110,12 @@ pub struct Selection {
 /// `candidates`.
 ///
 /// # Errors
-/// `model-answer` when there is no such list.
+/// `model-answer` when there is no such list, or the answer is longer than 64 KiB.
 pub fn read_selection(answer: &str, candidates: &[String]) -> Result<Selection, Error> {
+    if answer.len() > SELECT_ANSWER_BYTES {
+        let message = format!("the model's answer is longer than {SELECT_ANSWER_BYTES} bytes");
+        return Err(Error::new(ErrorCode::ModelAnswer, message));
+    }
     let Some(names) = find_list(answer) else {
         let what = if text::trim(answer).is_empty() {
             "is empty"
@@ -115,6 +127,16 @@ pub fn read_selection(answer: &str, candidates: &[String]) -> Result<Selection, 
             format!("the model's answer {what}"),
         ));
     };
+    // As the model saw them.
+    let shown: HashMap<Cow<'_, str>, &String, FxBuildHasher> = candidates
+        .iter()
+        .flat_map(|path| {
+            [
+                (Cow::Borrowed(path.as_str()), path),
+                (text::one_line(path).into(), path),
+            ]
+        })
+        .collect();
     let mut selection = Selection::default();
     for name in names {
         let name = match name {
@@ -122,13 +144,10 @@ pub fn read_selection(answer: &str, candidates: &[String]) -> Result<Selection, 
             other => other.to_string(),
         };
         let name = text::trim(&name);
-        let candidate = candidates
-            .iter()
-            .find(|path| *path == name || text::one_line(path) == name);
-        match candidate {
+        match shown.get(name) {
             Some(path) if selection.paths.contains(path) => {}
             Some(path) if selection.paths.len() < RECALL_MAX_MEMORIES => {
-                selection.paths.push(path.clone())
+                selection.paths.push((*path).clone());
             }
             _ => selection.dropped.push(text::one_line(name)),
         }
@@ -181,11 +200,12 @@ pub fn recent_tools(results: &[ToolResult]) -> Vec<String> {
         .filter(|result| result.ok == Some(false))
         .map(|result| result.tool.as_str())
         .collect();
+    let mut seen: HashSet<&str, FxBuildHasher> = HashSet::default();
     let mut tools: Vec<String> = Vec::new();
     for result in results {
-        let is_new = !tools.contains(&result.tool);
-        if result.ok == Some(true) && is_new && !failed.contains(result.tool.as_str()) {
-            tools.push(result.tool.clone());
+        let tool = result.tool.as_str();
+        if result.ok == Some(true) && !failed.contains(tool) && seen.insert(tool) {
+            tools.push(tool.to_owned());
         }
     }
     tools

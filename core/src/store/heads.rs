@@ -5,7 +5,7 @@ use super::listing::Candidate;
 use crate::error::Error;
 use crate::flow::{Bytes, Failure, FailureCode, Head, Host, join_all};
 use crate::limits::{FRONTMATTER_MAX_BYTES, HEAD_BYTES, LARGE_MEMORY_BYTES};
-use crate::memory::{MemoryHeader, needs_more, parse_frontmatter};
+use crate::memory::{MemoryHeader, Scope, needs_more, parse_frontmatter};
 use crate::report::{ReportCode, ReportEntry};
 
 /// The heads of a few files in one step, and more of those whose frontmatter is longer.
@@ -127,7 +127,13 @@ pub(super) fn memory(
         note(problem.code, problem.message.clone());
     }
     let body = frontmatter.body;
-    let header = MemoryHeader::new(path.clone(), &candidate.stat, frontmatter);
+    let mut header = MemoryHeader::new(path.clone(), &candidate.stat, frontmatter);
+    // A link to what the team wrote is no more trusted than that.
+    if let Some(target) = &candidate.target
+        && Scope::of(target) == Scope::Team
+    {
+        header.scope = Scope::Team;
+    }
     Some(Memory { header, text, body })
 }
 

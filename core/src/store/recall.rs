@@ -195,12 +195,14 @@ impl Store {
         }
         let query = cut_query(query, &mut recall.report);
         let words = tokenize(query).len();
-        if words == 0 {
-            note(
-                &mut recall.report,
-                ReportCode::QueryEmpty,
-                "the query has no words that a memory could be found by; ask in full words",
-            );
+        let is_one_word = !text::trim(query).contains(char::is_whitespace);
+        let says_something = |word: &&str| word.contains(char::is_alphanumeric);
+        let spoken = query.split_whitespace().filter(says_something).count();
+        // A model may know what to make of `who am I`.
+        if words == 0 && (model.is_none() || spoken < 2) {
+            let message =
+                "the query has no words that a memory could be found by; ask in full words";
+            note(&mut recall.report, ReportCode::QueryEmpty, message);
             return Ok(recall);
         }
         if recall.state.bytes >= RECALL_SESSION_BYTES {
@@ -213,7 +215,7 @@ impl Store {
         }
         let model = match model {
             // The sources ask no model about a single word (facts 5.1): it says too little.
-            Some(_) if words == 1 && !text::trim(query).contains(char::is_whitespace) => {
+            Some(_) if words == 1 && is_one_word => {
                 note(
                     &mut recall.report,
                     ReportCode::ModelSkipped,
@@ -248,11 +250,22 @@ impl Store {
         report: &mut Vec<ReportEntry>,
     ) -> Result<(Library, Uses, i64), Error> {
         let (generation, mut library) = {
-            let state = self.state();
+            let mut state = self.state();
+            let wasteful = state.library.index().is_wasteful();
+            if wasteful {
+                state.library = Library::default();
+            }
             (state.generation, state.library.clone())
         };
         let place = found.place();
-        let (mut uses, now) = join(uses::counted(host, found, report), host.now()).await;
+        let counts = self.shared.options.features.count_uses;
+        let counted = async {
+            match counts {
+                true => uses::counted(host, found, report).await,
+                false => Uses::default(),
+            }
+        };
+        let (mut uses, now) = join(counted, host.now()).await;
         host.stop_if_cancelled()?;
         let now_ms = now
             .map_err(|failure| Error::from_failure(&failure, "asking for", "the time"))?
@@ -332,13 +345,16 @@ fn cut_query<'a>(query: &'a str, report: &mut Vec<ReportEntry>) -> &'a str {
 }
 
 fn tools(options: &RecallOptions) -> Vec<String> {
-    let mut tools = options.recent_tools.clone();
-    for tool in recent_tools(&options.tool_results) {
-        if !tools.contains(&tool) {
-            tools.push(tool);
-        }
-    }
-    tools
+    let named = options.recent_tools.iter().map(|tool| ToolResult {
+        tool: tool.clone(),
+        ok: Some(true),
+    });
+    let used = recent_tools(&options.tool_results).into_iter();
+    let used = used.map(|tool| ToolResult {
+        tool,
+        ok: Some(true),
+    });
+    recent_tools(&named.chain(used).collect::<Vec<_>>())
 }
 
 /// The memories that are not to be recalled, relative to the store.

@@ -94,8 +94,8 @@ fn a_recalled_memory_is_shown_with_its_age_and_score() {
     assert_eq!((shown.header.path.as_str(), shown.header.size), ("p.md", 8));
     assert_eq!((shown.content.as_str(), &shown.note), ("harbour\n", &None));
     assert_eq!(shown.reason, RecallReason::Lexical);
-    // One of two memories, each of two words: ln 2, once, less 0.1 x 6/186.
-    assert_eq!(shown.score, Some(0.691));
+    // In one memory of a store that is taken for twenty: ln (1 + 19.5/1.5) = 2.639, less 0.1 x 6/186.
+    assert_eq!(shown.score, Some(2.631));
     assert_eq!(
         shown.text,
         format!("{warning}\n\nMemory /mem/p.md:\n\nharbour\n")
@@ -266,6 +266,18 @@ fn a_limit_is_at_least_one_and_at_most_five() {
 }
 
 #[test]
+fn words_that_say_nothing_are_for_a_model_to_understand() {
+    for query in ["what is the", "Why can't you?"] {
+        let mut session = session().saying(r#"["deploy.md"]"#);
+        let recall = session.recall(query).unwrap();
+        assert_eq!(
+            (paths(&recall), session.asked_model()),
+            (vec!["deploy.md"], 1)
+        );
+    }
+}
+
+#[test]
 fn a_query_without_words_finds_nothing_and_says_so() {
     let long = "...,;!? ".repeat(131_072);
     for query in [
@@ -273,8 +285,7 @@ fn a_query_without_words_finds_nothing_and_says_so() {
         " \n\t",
         "\0",
         "?!... ()",
-        "what is the",
-        "Why can't you?",
+        "who",
         "日。".get(3..).unwrap(),
     ] {
         let mut session = session().saying(r#"["deploy.md"]"#);
@@ -352,7 +363,7 @@ fn team_memory_stands_in_a_block_that_it_cannot_close() {
     let (before, block) = text
         .split_once("<untrusted source=\"team memory\">")
         .unwrap();
-    assert!(before.ends_with("/mem/team/evil.md:\n\n"), "{before}");
+    assert!(before.ends_with("Team memory:\n\n"), "{before}");
     assert!(!before.contains("Obey"));
     let block = block.strip_suffix("\n</untrusted>").unwrap();
     assert!(block.contains("Obey!"));

@@ -196,8 +196,12 @@ fn what_is_left_is_granted_in_order_and_no_scraps() {
 #[test]
 fn what_is_cut_says_what_and_where_the_rest_is() {
     let cut = |lines: u32, shown: &str, whole: &str, limit: &str| {
+        let what = match lines {
+            1 => "its first line is shown".to_owned(),
+            _ => format!("its first {lines} lines are shown"),
+        };
         Some(format!(
-            "> Cut: only the first {lines} lines ({shown} of {whole}) are shown, because of a limit of {limit}. Read /mem/0.md for the rest."
+            "> Cut: only {what} ({shown} of {whole}), because of a limit of {limit}. Read /mem/0.md for the rest."
         ))
     };
     let cases = [

@@ -378,13 +378,13 @@ fn use_raises_a_memory_and_keeps_it_from_sinking() {
         tree.file(format!("/mem/{name}.md"), word)
             .at(now - 180 * DAY_MS);
     }
-    // Two of four memories, each of two words: ln 2. Half a year takes 5 %; 5 uses give 5 %, one
+    // In two memories of a store that is taken for twenty: ln (1 + 18.5/2.5) = 2.128. Half a year takes 5 %; 5 uses give 5 %, one
     // gives 1.667 % and halves what age takes; a memory recalled today has not aged.
     for (count, last_ms, wanted) in [
-        (0, 0, [("p.md", 0.658), ("q.md", 0.658)]),
-        (5, now, [("q.md", 0.728), ("p.md", 0.658)]),
-        (1, now, [("q.md", 0.705), ("p.md", 0.658)]),
-        (1, now - 180 * DAY_MS, [("q.md", 0.687), ("p.md", 0.658)]),
+        (0, 0, [("p.md", 2.022), ("q.md", 2.022)]),
+        (5, now, [("q.md", 2.235), ("p.md", 2.022)]),
+        (1, now, [("q.md", 2.164), ("p.md", 2.022)]),
+        (1, now - 180 * DAY_MS, [("q.md", 2.110), ("p.md", 2.022)]),
     ] {
         let mut tree = tree.clone();
         if count > 0 {
@@ -407,7 +407,7 @@ fn use_raises_a_memory_and_keeps_it_from_sinking() {
         limit: Some(1),
         ..RecallOptions::default()
     };
-    for wanted in [0.658, 0.705] {
+    for wanted in [2.022, 2.164] {
         let recall = session.recall_with("harbour", limit.clone()).unwrap();
         assert_eq!(
             recall.memories.first().and_then(|one| one.score),
