@@ -20,6 +20,19 @@ export function optionalText(value: unknown, name: string): string | undefined {
   return value === undefined || value === null ? undefined : text(value, name);
 }
 
+/** One of a few texts, or nothing. */
+export function optionalChoice(value: unknown, name: string, choices: readonly string[]): string | undefined {
+  if (value === undefined || value === null) {
+    return undefined;
+  }
+  const given = typeof value === "string" ? text(value, name) : value;
+  if (typeof given !== "string" || !choices.includes(given)) {
+    const all = `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
+    throw invalidArgument(`${name} must be ${all}, not ${typeof given === "string" ? JSON.stringify(given) : kind(given)}`);
+  }
+  return given;
+}
+
 /** Named options, none of which is unknown; nothing at all counts as no options. */
 export function options(value: unknown, name: string, known: readonly string[]): Record<string, unknown> {
   if (value === undefined) {
@@ -78,10 +91,10 @@ export function optionalTime(value: unknown, name: string): number | undefined {
   return value === undefined || value === null ? undefined : time(value, name);
 }
 
-/** A whole number that fits 32 bits, or as many as there are up to `max`. */
-export function count(value: unknown, name: string, max = 0xffff_ffff): number {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
-    throw invalidArgument(`${name} must be a whole number from 0 to ${max}, not ${shown(value)}`);
+/** A whole number that fits 32 bits, or one from `min` to `max`. */
+export function count(value: unknown, name: string, max = 0xffff_ffff, min = 0): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < min || value > max) {
+    throw invalidArgument(`${name} must be a whole number from ${min} to ${max}, not ${shown(value)}`);
   }
   return value;
 }
@@ -89,6 +102,11 @@ export function count(value: unknown, name: string, max = 0xffff_ffff): number {
 /** A whole number that fits 32 bits, or nothing. */
 export function optionalCount(value: unknown, name: string): number | undefined {
   return value === undefined || value === null ? undefined : count(value, name);
+}
+
+/** How many are wanted at most, or nothing. */
+export function optionalLimit(value: unknown, name: string): number | undefined {
+  return value === undefined || value === null ? undefined : count(value, name, 0xffff_ffff, 1);
 }
 
 /** A number of bytes. */

@@ -55,12 +55,22 @@ const BY_ERRNO: Record<string, [FailureCode, string]> = {
   ERR_INVALID_ARG_VALUE: ["invalid-name", "file name contained an unexpected NUL byte"],
 };
 
-/** The failure that an error stands for. */
+/** The failure that an error stands for, whatever was thrown. */
 export function failure(error: unknown): Failure {
+  try {
+    return described(error);
+  } catch {
+    // A proxy, or something with a getter: what throws when it is looked at.
+    return { code: "other", message: "something was thrown that cannot be shown" };
+  }
+}
+
+function described(error: unknown): Failure {
   if (error instanceof Failed) {
     return { code: error.code, message: error.message };
   }
-  const [code, message] = BY_ERRNO[errno(error)] ?? ["other", plain(error)];
+  const name = errno(error);
+  const [code, message] = (Object.hasOwn(BY_ERRNO, name) && BY_ERRNO[name]) || ["other", plain(error)];
   return { code, message };
 }
 
@@ -71,6 +81,6 @@ export function errno(error: unknown): string {
 
 /** The message of an error; of a system error without its name, call and path. */
 function plain(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = String(error instanceof Error ? error.message : error);
   return message.replace(/^E[A-Z0-9]+: /, "").replace(/, [a-z]+( '.*')?$/s, "").toWellFormed();
 }

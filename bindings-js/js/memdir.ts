@@ -97,7 +97,7 @@ export class Memdir implements AsyncDisposable {
       home: given["home"] === undefined ? homeDirectory() : check.optionalText(given["home"], "home"),
       env: given["env"] === undefined ? environment() : check.environment(given["env"], "env"),
       settings: check.optionalJson(given["settings"], "settings"),
-      platform: check.optionalText(given["platform"], "platform"),
+      platform: check.optionalChoice(given["platform"], "platform", ["posix", "windows"]),
       model,
       features: featuresOf(given["features"]),
     };
@@ -176,8 +176,8 @@ export class Memdir implements AsyncDisposable {
     const given = check.options(options, "options", RECALL_OPTIONS);
     const signal = check.optionalSignal(given["signal"]);
     const asked = named({
-      limit: check.optionalCount(given["limit"], "limit"),
-      strategy: check.optionalText(given["strategy"], "strategy"),
+      limit: check.optionalLimit(given["limit"], "limit"),
+      strategy: check.optionalChoice(given["strategy"], "strategy", ["auto", "model", "lexical"]),
       recentTools: listed(given["recentTools"], "recentTools", check.text),
       toolResults: listed(given["toolResults"], "toolResults", check.toolResult),
       surfaced: listed(given["surfaced"], "surfaced", check.text),

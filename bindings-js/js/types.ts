@@ -541,7 +541,8 @@ export interface Features {
   extractEvery?: number | undefined;
   /**
    * How often a memory is recalled is counted in the store's own folder, `.memdir`, so that what is
-   * used ranks higher; true unless it is given.
+   * used ranks higher; true unless it is given. False also leaves out of the ranking what others
+   * counted there.
    */
   countUses?: boolean | undefined;
 }
@@ -591,7 +592,17 @@ export interface PromptOptions extends CallOptions {
   guidelines?: readonly string[] | undefined;
 }
 
-/** How a recall chooses: by the model if there is one, else by words; by the model; by words. */
+/**
+ * How a recall chooses:
+ *
+ * - `auto`: the model of the store if it has one, else the words of query and memories.
+ * - `model`: the model; without one the recall rejects with `no-model`.
+ * - `lexical`: words, also where there is a model.
+ *
+ * With `auto` and with `model` words decide when the model fails, which is reported
+ * (`model-failed`), and for a query of one word, without white space, about which no model is asked
+ * (`model-skipped`).
+ */
 export type Strategy = "auto" | "model" | "lexical";
 
 /** What a tool of the agent's gave. */
@@ -616,7 +627,10 @@ export interface RecallState {
 
 /** What a recall is given besides its query. */
 export interface RecallOptions extends CallOptions {
-  /** How many memories at most, from 1; never more than five, which are meant unless it is given. */
+  /**
+   * How many memories at most, from 1; five unless it is given. More than five are lowered to five,
+   * which is reported (`limit-lowered`).
+   */
   limit?: number | null | undefined;
   /** How they are chosen; `auto` unless it is given. */
   strategy?: Strategy | undefined;

@@ -176,6 +176,44 @@ test("a function that cannot choose: words do, and the report says why", async (
   }
 });
 
+test("whatever a function throws, words decide", async (t) => {
+  const directory = store(t, MEMORIES);
+  const loud = () => {
+    throw new TypeError("looked at");
+  };
+  const hostile = { get: loud, has: loud, getPrototypeOf: loud, getOwnPropertyDescriptor: loud, ownKeys: loud };
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const thrown = {
+    "a proxy": new Proxy({}, hostile),
+    "a proxy of an error": new Proxy(new Error("inside"), hostile),
+    "a revoked proxy": revoked.proxy,
+    "a message that throws": Object.defineProperty(new Error(), "message", { get: loud }),
+    "a code that throws": Object.defineProperty(new Error("x"), "code", { get: loud }),
+    "a message that is none": Object.assign(new Error(), { message: 5 }),
+    "a message that cannot be text": Object.assign(new Error(), { message: Object.create(null) }),
+    "a code that every object has": Object.assign(new Error("x"), { code: "constructor" }),
+    "a code that is a symbol": Object.assign(new Error("x"), { code: Symbol("x") }),
+    "half of a pair": new Error("\ud800"),
+    "nothing that has a text": Object.create(null),
+    "a symbol": Symbol("x"),
+    "a function": loud,
+    null: null,
+  };
+  for (const [name, value] of Object.entries(thrown)) {
+    for (const model of [() => { throw value; }, async () => { throw value; }, () => ({ get then() { throw value; } })]) {
+      const memdir = await Memdir.open({ directory, model });
+      const recall = await memdir.recall(QUERY);
+      assert.deepEqual([paths(recall), codes(recall)], [["deploy.md"], ["model-failed"]], name);
+      await memdir.close();
+    }
+  }
+  for (const answer of [new Proxy({}, hostile), revoked.proxy]) {
+    const memdir = await Memdir.open({ directory, model: () => answer });
+    assert.deepEqual(codes(await memdir.recall(QUERY)), ["model-failed"]);
+  }
+});
+
 test("a model that names what is not there", async (t) => {
   const directory = store(t, MEMORIES);
   const model = () => '{"selected_memories": ["../secret.md", "tests.md", "tests.md", "gone.md"]}';
@@ -320,6 +358,20 @@ test("arguments of the wrong type", async (t) => {
   ]) {
     await assert.rejects(memdir.recall(QUERY, options), code("invalid-argument"), inspect(options));
   }
+  const says = [
+    [{ strategy: "x" }, 'strategy must be auto, model or lexical, not "x"'],
+    [{ strategy: 1 }, "strategy must be auto, model or lexical, not number"],
+    [{ limit: -1 }, "limit must be a whole number from 1 to 4294967295, not -1"],
+    [{ limit: 0 }, "limit must be a whole number from 1 to 4294967295, not 0"],
+    [{ surfaced: "c.md" }, "surfaced must be a list, not string"],
+  ];
+  for (const [options, message] of says) {
+    await assert.rejects(memdir.recall(QUERY, options), { name: "MemdirError", code: "invalid-argument", message });
+  }
+  await assert.rejects(Memdir.open({ directory: "/srv/memory", platform: "mac" }), {
+    code: "invalid-argument",
+    message: 'platform must be posix or windows, not "mac"',
+  });
   const undefineds = { limit: undefined, strategy: undefined, surfaced: undefined, state: undefined };
   for (const options of [undefined, {}, { limit: null, state: null }, undefineds]) {
     assert.deepEqual(paths(await memdir.recall(QUERY, options)), ["deploy.md"]);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import importlib
 import io
@@ -12,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -146,25 +147,94 @@ def test_the_model_may_be_asynchronous() -> None:
         assert outcomes == [{"text": "É"}]
 
 
+class MutedError(Exception):
+    """An exception that breaks whoever shows it."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def __str__(self) -> str:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return cast("str", self.answer)
+
+
+class Odd(str):
+    """A text that does not encode."""
+
+    __slots__ = ()
+
+    def encode(self, *_: Any) -> bytes:
+        raise LookupError
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
         (ValueError("no"), "ValueError: no"),
         (TimeoutError("own"), "TimeoutError: own"),
         (StopIteration(), "StopIteration"),
+        (MutedError(RuntimeError("str")), "MutedError, whose message cannot be shown"),
+        (MutedError(7), "MutedError, whose message cannot be shown"),
+        (ValueError("half \ud800 of it"), "ValueError: half ? of it"),
+        (asyncio.CancelledError(), "CancelledError"),
         (7, "must return a str, not int"),
         ("\ud800", "surrogate"),
     ],
+    ids=range(9),
 )
 def test_what_a_model_does_wrong_is_a_failed_effect(run: Run, answer: Any, words: str) -> None:
     def model(_: memdir.ModelRequest) -> Any:
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return answer
 
-    (outcome,) = run(probe([MODEL]), Host(model=model))
-    assert outcome["failed"]["code"] == "other"
-    assert words in outcome["failed"]["message"]
+    async def later(request: memdir.ModelRequest) -> Any:
+        return model(request)
+
+    for one in (model, later):
+        (outcome,) = run(probe([MODEL]), Host(model=one))
+        assert outcome["failed"]["code"] == "other"
+        assert words in outcome["failed"]["message"]
+
+
+def test_a_text_of_a_class_of_its_own_is_a_text(run: Run) -> None:
+    assert run(probe([MODEL]), Host(model=lambda _: Odd("é"))) == [{"text": "é"}]
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=["exit", "interrupt"])
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["function", "coroutine function"])
+def test_a_model_that_leaves_the_program_ends_the_flow(
+    run: Run, error: BaseException, asynchronous: bool
+) -> None:
+    def model(_: memdir.ModelRequest) -> str:
+        raise error
+
+    async def later(request: memdir.ModelRequest) -> str:
+        return model(request)
+
+    flow = Watched(probe([MODEL, SLEEP]))
+    start = time.monotonic()
+    with pytest.raises(type(error)) as raised:
+        run(flow.it, Host(model=later if asynchronous else model))
+    assert raised.value is error
+    assert (flow.cancelled, flow.ended) == (1, "aborted")
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+def test_a_caller_hears_of_a_model_that_leaves_the_program(error: type[BaseException]) -> None:
+    def model(_: memdir.ModelRequest) -> str:
+        raise error
+
+    async def main() -> str:
+        try:
+            await drive_async(probe([MODEL]), Host(model=model))
+        except (SystemExit, KeyboardInterrupt, asyncio.CancelledError) as raised:
+            return type(raised).__name__
+        return "nothing"
+
+    assert asyncio.run(main()) == error.__name__
 
 
 def test_a_model_that_hangs_is_given_up(run: Run) -> None:
@@ -176,6 +246,53 @@ def test_a_model_that_hangs_is_given_up(run: Run) -> None:
     release.set()
     assert outcome["failed"]["code"] == "timeout"
     assert time.monotonic() - start < 5
+
+
+def test_a_model_that_swallows_its_cancellation_is_given_up() -> None:
+    async def main() -> None:
+        release, ended = asyncio.Event(), asyncio.Event()
+
+        async def model(_: memdir.ModelRequest) -> str:
+            while not release.is_set():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await release.wait()
+            ended.set()
+            return "late"
+
+        effect = MODEL | {"timeoutMs": 300}
+        start = time.monotonic()
+        (outcome,) = await asyncio.wait_for(drive_async(probe([effect]), Host(model=model)), 5)
+        assert 0.3 <= time.monotonic() - start < 2
+        assert outcome["failed"]["code"] == "timeout"
+        # Nor by who cancels the call.
+        task = asyncio.create_task(drive_async(probe([effect]), Host(model=model)))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 5)
+        assert time.monotonic() - start < 4
+        # It ends by itself.
+        assert not ended.is_set()
+        release.set()
+        await asyncio.wait_for(ended.wait(), 5)
+
+    asyncio.run(main())
+
+
+def test_a_blocking_call_gives_up_a_model_that_swallows_its_cancellation() -> None:
+    release = threading.Event()
+
+    async def model(_: memdir.ModelRequest) -> str:
+        while not release.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+        return "late"
+
+    start = time.monotonic()
+    (outcome,) = drive(probe([MODEL | {"timeoutMs": 300}]), Host(model=model))
+    assert time.monotonic() - start < 2
+    assert outcome["failed"]["code"] == "timeout"
+    release.set()
 
 
 def test_a_model_may_use_the_same_store(tmp_path: Path, run: Run) -> None:
@@ -269,6 +386,7 @@ def test_a_cancelled_task_stops_and_ends_its_flow(effect: dict[str, Any]) -> Non
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupted_program_is_ended_with_what_it_started(tmp_path: Path) -> None:
     program = {
         "kind": "run",
@@ -377,6 +495,14 @@ def test_a_time_limit_of_asyncio_works() -> None:
     asyncio.run(main())
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C interrupts, also where whoever started the tests ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
+
+
 def interrupt_after(seconds: float) -> None:
     def work() -> None:
         time.sleep(seconds)
@@ -387,6 +513,7 @@ def interrupt_after(seconds: float) -> None:
 
 
 @pytest.mark.parametrize("effect", [SLEEP, MODEL], ids=["sleep", "model"])
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_and_ends_the_flow(effect: dict[str, Any]) -> None:
     release = threading.Event()
     flow = Watched(probe([effect, {"kind": "now"}]))
@@ -399,6 +526,7 @@ def test_ctrl_c_stops_and_ends_the_flow(effect: dict[str, Any]) -> None:
     assert (flow.cancelled, flow.ended) == (1, "aborted")
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_during_an_exchange() -> None:
     with serving() as server:
         effect: dict[str, Any] = {

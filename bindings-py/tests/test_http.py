@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -124,3 +125,10 @@ def test_the_effects_of_a_step_run_side_by_side(server: Server, run: Run) -> Non
     assert time.monotonic() - start < 1.8
     assert [code(outcome) for outcome in outcomes[:4]] == ["timeout"] * 4
     assert outcomes[4] == "done"
+
+
+def test_without_httpx2_it_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    (outcome,) = run(probe([http("http://127.0.0.1:1/")]))
+    assert outcome["failed"]["code"] == "unsupported"
+    assert "install httpx2" in outcome["failed"]["message"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -213,6 +214,18 @@ def test_a_provider_that_is_not_there(store: Path, face: Face) -> None:
     assert 3.5 <= time.monotonic() - start < 8
     assert chosen(recall) == BY_WORDS
     assert [entry.code for entry in recall.report] == ["model-failed"]
+
+
+def test_without_httpx2_words_decide(
+    store: Path, face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    with providing(chose("openai", "tea.md")) as provider:
+        recall = face(opening(store, "openai", provider.url), "recall", QUERY)
+    assert (chosen(recall), provider.seen) == (BY_WORDS, [])
+    (entry,) = recall.report
+    assert entry.code == "model-failed"
+    assert "install httpx2" in entry.message
 
 
 def test_a_call_cancelled_during_an_exchange_leaves_the_store_usable(store: Path) -> None:

@@ -190,6 +190,30 @@ def test_when_a_function_fails_words_decide(
         assert words in entry.message
 
 
+def test_a_function_whose_exception_cannot_be_shown(quiet: Options, face: Face) -> None:
+    class MutedError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("str")
+
+    for error in (MutedError(), ValueError("half \ud800 of it")):
+
+        def model(_: ModelRequest, error: Exception = error) -> str:
+            raise error
+
+        recall = face(quiet | {"model": model}, "recall", QUERY)
+        assert (paths(recall), codes(recall)) == (["deploys.md"], ["model-failed"])
+        assert type(error).__name__ in recall.report[0].message
+
+
+def test_a_function_that_leaves_the_program(store: Path, face: Face) -> None:
+    def model(_: ModelRequest) -> str:
+        raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        face({"directory": store, "model": model}, "recall", QUERY)
+    assert paths(face(store, "recall", QUERY)) == ["deploys.md"]
+
+
 def test_a_function_may_choose_nothing_and_must_not_invent(quiet: Options, face: Face) -> None:
     none = face(quiet | {"model": choosing()}, "recall", QUERY)
     assert (none.memories, none.report) == ((), ())
@@ -221,6 +245,51 @@ def test_a_limit(quiet: Options, face: Face) -> None:
     assert paths(face(both, "recall", QUERY, limit=1)) == ["tea.md"]
     lowered = face(both, "recall", QUERY, limit=6)
     assert (paths(lowered), codes(lowered)) == (["tea.md", "deploys.md"], ["limit-lowered"])
+
+
+@pytest.mark.parametrize("limit", [0, -1, -(10**5000), 2**32], ids=range(4))
+def test_a_limit_that_makes_no_sense(quiet: Options, face: Face, limit: int) -> None:
+    with pytest.raises(memdir.InputError) as raised:
+        face(quiet, "recall", QUERY, limit=limit)
+    assert raised.value.code == "invalid-argument"
+    assert str(raised.value) == "limit must be a whole number from 1 to 4294967295"
+
+
+@pytest.mark.parametrize("name", ["surfaced", "already_read", "recent_tools", "tool_results"])
+@pytest.mark.parametrize("given", ["c.md", b"c.md", {"c.md"}, None, 1])
+def test_a_text_is_no_sequence_of_texts(quiet: Options, face: Face, name: str, given: Any) -> None:
+    of = "ToolResult" if name == "tool_results" else "str"
+    with pytest.raises(TypeError, match=f"^{name} must be a sequence of {of}, not "):
+        face(quiet, "recall", QUERY, **{name: given})
+
+
+@pytest.mark.parametrize("name", ["surfaced", "already_read", "recent_tools"])
+def test_a_number_is_no_text(quiet: Options, face: Face, name: str) -> None:
+    with pytest.raises(TypeError, match=f"^{name} must be a sequence of str, not of int"):
+        face(quiet, "recall", QUERY, **{name: ["a.md", 1]})
+
+
+def test_guidelines_and_a_state_take_no_text_either(quiet: Options, face: Face) -> None:
+    with pytest.raises(TypeError, match="guidelines must be a sequence of str, not str"):
+        face(quiet, "prompt", guidelines="Be brief.")
+    with pytest.raises(TypeError, match="surfaced must be a sequence of str, not str"):
+        RecallState(surfaced="tea.md")
+
+
+def test_a_strategy_that_there_is_not(quiet: Options, face: Face) -> None:
+    with pytest.raises(memdir.InputError, match="strategy must be auto, model or lexical"):
+        face(quiet, "recall", QUERY, strategy="x")
+
+
+def test_a_state_may_be_kept_as_json(quiet: Options, face: Face) -> None:
+    for state in (face(quiet, "recall", QUERY).state, RecallState()):
+        kept = json.dumps(dataclasses.asdict(state))
+        again = RecallState(**json.loads(kept))
+        assert again == state
+        assert hash(again) == hash(state)
+        assert pickle.loads(pickle.dumps(again)) == state
+    assert RecallState(surfaced=["tea.md"], bytes=5).surfaced == ("tea.md",)
+    assert dataclasses.replace(state, bytes=5) == RecallState(bytes=5)
 
 
 @pytest.mark.parametrize("name", ["surfaced", "already_read"])
@@ -257,7 +326,7 @@ def test_budgets_over_turns(store: Path, face: Face) -> None:
         )
         # As the agent may keep it between processes.
         kept = json.loads(json.dumps(dataclasses.asdict(state)))
-        state = RecallState(surfaced=tuple(kept["surfaced"]), bytes=kept["bytes"])
+        state = RecallState(**kept)
     assert asked == [names, names[5:], names[10:]]
     full = face(options, "recall", QUERY, state=state)
     assert (full.memories, codes(full), full.state) == ((), ["session-budget"], state)

@@ -120,12 +120,17 @@ pub const PART_WEIGHT: f64 = 0.6;
 pub const QUERY_MAX_WORDS: usize = 1_000;
 /// Of those that stand in some memory, how many are looked for: the rarest.
 pub const QUERY_MAX_KNOWN_WORDS: usize = 64;
-/// Parts of a query that are looked at one by one, beside the whole.
-pub const QUERY_MAX_SEGMENTS: usize = 64;
+/// Words up to which a query as a whole can mean a memory; in a longer one any memory has some.
+pub const QUERY_SHORT_WORDS: usize = 24;
+/// Parts of a query that are looked at one by one, beside the whole: half of them from its beginning,
+/// half from its end.
+pub const QUERY_MAX_SEGMENTS: usize = 128;
+/// How much surer it must be that a part of a query means a memory than that the whole does.
+pub const SEGMENT_MARGIN: f64 = 0.15;
 /// Words of a sentence above which it is looked at in windows.
-pub const SENTENCE_MAX_WORDS: usize = 24;
+pub const SENTENCE_MAX_WORDS: usize = 8;
 /// Words of such a window; each overlaps half of the next.
-pub const WINDOW_WORDS: usize = 16;
+pub const WINDOW_WORDS: usize = 6;
 /// For how many memories a smaller store is taken when words are weighed.
 pub const RARITY_LEAST_MEMORIES: f64 = 20.0;
 /// How much age can take from a score.

@@ -13,7 +13,7 @@ import contextvars
 import threading
 from typing import TYPE_CHECKING, TypeVar
 
-from memdir._host import IN_THREAD, Host, emit, perform
+from memdir._host import IN_THREAD, Host, Leave, emit, perform
 from memdir._outcomes import Json, Outcome, aborted
 from memdir.errors import MemdirError
 
@@ -82,9 +82,14 @@ def _tell(requests: list[Json], host: Host) -> list[Json]:
 
 
 async def _perform_side_by_side(requests: list[Json], host: Host) -> list[Json]:
-    outcomes: list[Outcome] = await asyncio.gather(
-        *(perform(request["effect"], host) for request in requests)
-    )
+    tasks = [asyncio.ensure_future(perform(request["effect"], host)) for request in requests]
+    try:
+        outcomes: list[Outcome] = await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        raise
     return [
         {"id": request["id"], "outcome": outcome}
         for request, outcome in zip(requests, outcomes, strict=True)
@@ -113,6 +118,8 @@ class _Job:
 
     def wait(self) -> list[Json]:
         self._ended.wait()
+        if isinstance(self._raised, Leave):
+            raise self._raised.error
         if self._raised is not None:
             raise self._raised
         return self._responses
@@ -157,7 +164,7 @@ async def drive_async(flow: Flow[_T], host: Host) -> _T:
             step = await _resume(flow, responses)
             if step.done:
                 return step.value
-            responses = await _perform_side_by_side(_tell(step.effects, host), host)
+            responses = await _perform_for_caller(_tell(step.effects, host), host)
     except MemdirError:
         raise
     except BaseException:
@@ -166,6 +173,13 @@ async def drive_async(flow: Flow[_T], host: Host) -> _T:
             while not (await _settle(_in_thread(flow, aborted(flow.pending())))).done:
                 pass
         raise
+
+
+async def _perform_for_caller(requests: list[Json], host: Host) -> list[Json]:
+    try:
+        return await _perform_side_by_side(requests, host)
+    except Leave as leave:
+        raise leave.error from None
 
 
 async def _resume(flow: Flow[_T], responses: list[Json]) -> Step[_T]:

@@ -12,12 +12,13 @@ import inspect
 import json
 import logging
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from memdir import _core, _http, _terminal
-from memdir._outcomes import DONE, Json, Outcome, failed
+from memdir._outcomes import DONE, Json, Outcome, failed, shown
 from memdir._types import Event, Message, ModelRequest
 
 _T = TypeVar("_T")
@@ -68,6 +69,18 @@ IN_THREAD: dict[str, Callable[[Json], Outcome]] = {
 """What blocks and belongs to the calling thread when there is one."""
 
 
+class Leave(Exception):  # noqa: N818 - no error, but the end of the program
+    """`SystemExit` or `KeyboardInterrupt` of the user's function.
+
+    A task of asyncio that raises one of these itself stops the event loop, and what waits for the
+    task is cancelled instead of hearing of it.
+    """
+
+    def __init__(self, error: SystemExit | KeyboardInterrupt) -> None:
+        super().__init__()
+        self.error = error
+
+
 async def perform(effect: Json, host: Host) -> Outcome:
     """Perform one effect in the running event loop."""
     match effect["kind"]:
@@ -93,23 +106,48 @@ async def _model(effect: Json, host: Host) -> Outcome:
     if model is None:
         return failed("unsupported", "no model was given; pass model= when opening")
     limit = effect["timeoutMs"]
-    request = _request(effect["request"])
+    end = time.monotonic() + limit / 1000
+    # A task of its own, as one that swallows its cancellation cannot be waited for.
+    task = asyncio.ensure_future(_answer(model, _request(effect["request"])))
+    _asking.add(task)
+    task.add_done_callback(_asking.discard)
     try:
-        async with asyncio.timeout(limit / 1000) as clock:
-            answer = await _ask(model, request)
-    except TimeoutError as error:
-        if clock.expired():
-            return failed("timeout", f"the model gave no answer within {limit} ms")
-        return failed("other", f"the model function raised TimeoutError: {error}")
+        await asyncio.wait([task], timeout=limit / 1000)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait([task], timeout=max(0, end - time.monotonic()))
+        raise
+    if not task.done():
+        task.cancel()
+        return failed("timeout", f"the model gave no answer within {limit} ms")
+    if task.cancelled():
+        return failed("other", "the model function raised CancelledError")
+    outcome = task.result()
+    if isinstance(outcome, Leave):
+        raise outcome
+    return outcome
+
+
+_asking: set[asyncio.Task[Outcome | Leave]] = set()
+"""What runs, also when nobody waits for it any more: the event loop does not hold its tasks."""
+
+
+async def _answer(model: AsyncModel, request: ModelRequest) -> Outcome | Leave:
+    """Ask, and raise nothing but a cancellation: perhaps nobody waits for it any more."""
+    try:
+        answer = await _ask(model, request)
+        if not isinstance(answer, str):
+            name = type(answer).__name__
+            return failed("other", f"the model function must return a str, not {name}")
     except Exception as error:  # noqa: BLE001 - user code may raise anything, and it is a failed effect
-        return failed("other", f"the model function raised {type(error).__name__}: {error}")
-    if not isinstance(answer, str):
-        return failed("other", f"the model function must return a str, not {type(answer).__name__}")
+        return failed("other", f"the model function raised {shown(error)}")
+    except (SystemExit, KeyboardInterrupt) as error:
+        return Leave(error)
     try:
-        answer.encode()
+        # A plain str, also when it is of a class of its own.
+        return {"text": str.encode(answer).decode()}
     except UnicodeEncodeError:
         return failed("other", "the model's answer holds half of a surrogate pair")
-    return {"text": answer}
 
 
 def _request(text: str) -> ModelRequest:

@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from memdir import _core
-from memdir._outcomes import Json, Outcome, failed
+from memdir._outcomes import Json, Outcome, failed, shown
 
 if TYPE_CHECKING:
     import ssl
@@ -34,8 +34,10 @@ def _trusted() -> ssl.SSLContext:
 async def exchange(effect: Json) -> Outcome:
     """Send one request and read the whole answer, within the limits of the effect."""
     # Imported here because most programs never make a request, and it is the slowest import.
-    import httpx2  # noqa: PLC0415
-
+    try:
+        import httpx2  # noqa: PLC0415
+    except ImportError as error:
+        return failed("unsupported", f"HTTP needs httpx2; install httpx2 ({error})")
     limit = effect["timeoutMs"]
     try:
         async with asyncio.timeout(limit / 1000) as clock:
@@ -48,12 +50,10 @@ async def exchange(effect: Json) -> Outcome:
         return failed("timeout", f"no answer within {limit} ms")
     except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
         return failed("unsupported", str(error))
-    except httpx2.HTTPError as error:
+    except (httpx2.HTTPError, OSError) as error:
         return failed("network", str(error) or type(error).__name__)
-    except OSError as error:
-        return failed("network", str(error))
     except Exception as error:  # noqa: BLE001 - whatever the client throws must become an outcome
-        return failed("other", f"{type(error).__name__}: {error}")
+        return failed("other", shown(error))
 
 
 async def _answer(effect: Json) -> Outcome:

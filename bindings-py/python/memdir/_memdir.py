@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from memdir import _surroundings
+from memdir import _check, _surroundings
 from memdir._core import Store
 from memdir._drive import drive, drive_async
 from memdir._host import AsyncModel, Host, Model, OnEvent
@@ -250,6 +250,7 @@ class Memdir(_Base):
             The text, or None when memory is off.
 
         """
+        guidelines = _check.texts("guidelines", guidelines)
         flow = self._store.prompt(index=index, past_context=past_context, guidelines=guidelines)
         return drive(flow, self._host)
 
@@ -277,9 +278,10 @@ class Memdir(_Base):
         Args:
             query: What the agent is about to work on, such as the user's message. The first 16 KB
                 of it count.
-            limit: How many memories at most, from 1 to 5; None for 5.
-            strategy: Whether the model chooses (`model`), words do (`lexical`), or the model if
-                the store was opened with one (`auto`).
+            limit: How many memories at most, from 1; None for 5. More than five are lowered to
+                five, which is reported (`limit-lowered`).
+            strategy: Who chooses. `auto`: the model if the store was opened with one, else words;
+                `model`: the model; `lexical`: words. See `memdir.Strategy`.
             recent_tools: Tools that the agent is using: a model leaves out how they are used.
             tool_results: What tools gave since the user's message before the last one; those that
                 only succeeded count as recent.
@@ -289,18 +291,18 @@ class Memdir(_Base):
             state: `state` of the last recall of this conversation; None for its first.
 
         Raises:
-            InputError: `limit` is 0 (`invalid-argument`).
+            InputError: `limit` is less than 1 (`invalid-argument`).
             ModelError: `strategy` is `model` and there is none (`no-model`).
 
         """
         flow = self._store.recall(
             query,
-            limit=limit,
+            limit=_check.limit("limit", limit),
             strategy=strategy,
-            recent_tools=recent_tools,
-            tool_results=tool_results,
-            surfaced=surfaced,
-            already_read=already_read,
+            recent_tools=_check.texts("recent_tools", recent_tools),
+            tool_results=_check.sequence("tool_results", tool_results, "ToolResult"),
+            surfaced=_check.texts("surfaced", surfaced),
+            already_read=_check.texts("already_read", already_read),
             state=state,
         )
         return drive(flow, self._host)
@@ -413,6 +415,7 @@ class AsyncMemdir(_Base):
         guidelines: Sequence[str] = (),
     ) -> str | None:
         """See `Memdir.prompt`."""
+        guidelines = _check.texts("guidelines", guidelines)
         flow = self._store.prompt(index=index, past_context=past_context, guidelines=guidelines)
         return await drive_async(flow, self._host)
 
@@ -435,12 +438,12 @@ class AsyncMemdir(_Base):
         """See `Memdir.recall`."""
         flow = self._store.recall(
             query,
-            limit=limit,
+            limit=_check.limit("limit", limit),
             strategy=strategy,
-            recent_tools=recent_tools,
-            tool_results=tool_results,
-            surfaced=surfaced,
-            already_read=already_read,
+            recent_tools=_check.texts("recent_tools", recent_tools),
+            tool_results=_check.sequence("tool_results", tool_results, "ToolResult"),
+            surfaced=_check.texts("surfaced", surfaced),
+            already_read=_check.texts("already_read", already_read),
             state=state,
         )
         return await drive_async(flow, self._host)

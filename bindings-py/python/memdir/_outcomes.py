@@ -17,7 +17,17 @@ DONE: Outcome = "done"
 
 def failed(code: str, message: str) -> Outcome:
     """Say that an effect could not be done; `code` is one of the closed list."""
-    return {"failed": {"code": code, "message": message}}
+    # Half of a surrogate pair, which the core takes for no text, becomes a question mark.
+    return {"failed": {"code": code, "message": message.encode(errors="replace").decode()}}
+
+
+def shown(error: BaseException) -> str:
+    """Give the class and the message of an exception, whatever its own methods do."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"
+    except Exception:  # noqa: BLE001 - the exception is not ours
+        return f"{name}, whose message cannot be shown"
 
 
 def os_failed(error: OSError) -> Outcome:

@@ -8,7 +8,12 @@ epoch, offsets and sizes are bytes of UTF-8.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from memdir import _check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MemoryType = Literal["user", "feedback", "project", "reference"]
 """The four types of memory."""
@@ -57,7 +62,15 @@ ErrorFamily = Literal["engine", "input", "path", "host", "model"]
 """Which exception class a code belongs to."""
 
 Strategy = Literal["auto", "model", "lexical"]
-"""How a recall chooses: by the model if there is one, by the model, by words."""
+"""How a recall chooses.
+
+- `auto`: by the model of the store if it has one, else by the words of query and memories.
+- `model`: by the model; without one the recall raises `ModelError` with code `no-model`.
+- `lexical`: by words, also where there is a model.
+
+With `auto` and with `model` words decide when the model fails, which is reported (`model-failed`),
+and for a query of one word, without white space, about which no model is asked (`model-skipped`).
+"""
 
 RecallReason = Literal["model", "lexical"]
 """Who chose a memory: a model, or the words of query and memory."""
@@ -81,7 +94,8 @@ class Features:
         dream: Consolidation in the background.
         extract_every: Turns from one extraction to the next.
         count_uses: How often a memory is recalled is counted in `.memdir` in the store, so that
-            what is used ranks higher.
+            what is used ranks higher. False also leaves out of the ranking what others counted
+            there.
 
     """
 
@@ -233,16 +247,31 @@ class RecallState:
     """What a conversation has been shown already: for the agent to keep and to pass on.
 
     After a compaction the agent makes a new one of what is left in the conversation; then memories
-    that went away can be recalled again.
+    that went away can be recalled again. `dataclasses.asdict` gives what JSON can hold, and
+    `RecallState(**it)` takes that again.
 
     Attributes:
-        surfaced: The memories that were shown, relative to the store.
+        surfaced: The memories that were shown, relative to the store. It may be given as any
+            sequence.
         bytes: Bytes of their contents as shown.
 
     """
 
     surfaced: tuple[str, ...] = ()
     bytes: int = 0
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            surfaced: Sequence[str] = (),
+            bytes: int = 0,  # noqa: A002 - as the field
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        """Store a tuple."""
+        object.__setattr__(self, "surfaced", _check.texts("surfaced", self.surfaced))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

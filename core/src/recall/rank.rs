@@ -13,8 +13,9 @@ use super::tokens::{Word, chunks, tokenize};
 use crate::limits::{
     AGE_HALF_DAYS, AGE_WEIGHT, BM25_B, BM25_K1, COMPANY_BONUS, CONFIDENCE_FLOOR, EVIDENCE_LEAST,
     EVIDENCE_WEIGHT, GRAMMAR_WEIGHT, LONELY_EVIDENCE, LONELY_STRENGTH, PART_WEIGHT,
-    QUERY_MAX_KNOWN_WORDS, QUERY_MAX_SEGMENTS, QUERY_MAX_WORDS, RARITY_LEAST_MEMORIES,
-    SENTENCE_MAX_WORDS, STRENGTH_WEIGHT, UNKNOWN_PIECE_WEIGHT, USE_HALF, USE_WEIGHT, WINDOW_WORDS,
+    QUERY_MAX_KNOWN_WORDS, QUERY_MAX_SEGMENTS, QUERY_MAX_WORDS, QUERY_SHORT_WORDS,
+    RARITY_LEAST_MEMORIES, SEGMENT_MARGIN, SENTENCE_MAX_WORDS, STRENGTH_WEIGHT,
+    UNKNOWN_PIECE_WEIGHT, USE_HALF, USE_WEIGHT, WINDOW_WORDS,
 };
 use crate::memory::{MemoryHeader, parse_frontmatter};
 use crate::order;
@@ -84,14 +85,21 @@ impl Index {
         let mut terms = Terms::new(self);
         let mut whole = vec![Sum::default(); self.end()];
         let mut confidence = vec![0.0; self.end()];
-        let asked = Asked::new(&mut terms, tokenize(query), query, true);
-        self.ask(&asked, &mut whole, &mut confidence);
+        let words = tokenize(query);
+        let is_short = words.len() <= QUERY_SHORT_WORDS;
+        let asked = Asked::new(&mut terms, words, query, true);
+        self.ask(&asked, &mut whole);
+        // In a long text any memory has some of the words.
+        if is_short {
+            self.judge(&asked, &whole, &mut confidence);
+        }
         let segments = segments(query);
         if segments.len() > 1 {
             for (words, text) in segments {
                 let mut sums = vec![Sum::default(); self.end()];
                 let asked = Asked::new(&mut terms, words, text, false);
-                self.ask(&asked, &mut sums, &mut confidence);
+                self.ask(&asked, &mut sums);
+                self.judge(&asked, &sums, &mut confidence);
             }
         }
         let mut found = Vec::new();
@@ -124,17 +132,19 @@ impl Index {
         found
     }
 
-    /// Adds what is asked up for each document, and raises its confidence to what that gives.
-    fn ask(&self, asked: &Asked, sums: &mut [Sum], confidence: &mut [f64]) {
+    /// Adds what is asked up for each document.
+    fn ask(&self, asked: &Asked, sums: &mut [Sum]) {
         for word in &asked.words {
             self.add(word, sums);
         }
-        for (sum, confidence) in sums
-            .iter()
-            .zip(confidence)
-            .filter(|(sum, _)| sum.score > 0.0)
-        {
-            *confidence = confidence.max(self.confidence(asked, sum));
+    }
+
+    /// Raises the confidence in each document to what this gives.
+    fn judge(&self, asked: &Asked, sums: &[Sum], confidence: &mut [f64]) {
+        for (sum, confidence) in sums.iter().zip(confidence) {
+            if sum.score > 0.0 {
+                *confidence = confidence.max(self.confidence(asked, sum));
+            }
         }
     }
 
@@ -159,7 +169,8 @@ impl Index {
         if asked.bare {
             of_evidence = of_evidence.max(EVIDENCE_LEAST);
         }
-        sum.matched / weight + of_evidence + STRENGTH_WEIGHT * strength
+        let margin = if asked.is_whole { 0.0 } else { SEGMENT_MARGIN };
+        sum.matched / weight + of_evidence + STRENGTH_WEIGHT * strength - margin
     }
 
     /// How much a word says that stands in so many documents. A small store is taken for a larger one:
@@ -203,28 +214,26 @@ impl Index {
 }
 
 /// The parts of a query that are looked at one by one, so that what stands around a request does not
-/// water it down: its sentences, a long one in overlapping windows. With the text of each.
+/// water it down: its sentences, a long one in overlapping windows; of too many the first and the last.
+/// With the text of each.
 fn segments(query: &str) -> Vec<(Vec<Word>, &str)> {
     let mut segments = Vec::new();
     for sentence in sentences(query) {
         let words = tokenize(sentence);
         if words.len() <= SENTENCE_MAX_WORDS {
             segments.push((words, sentence));
-        } else {
-            let mut start = 0_usize;
-            loop {
-                let end = start.saturating_add(WINDOW_WORDS);
-                let window = words.get(start..end.min(words.len())).unwrap_or_default();
-                segments.push((window.to_vec(), sentence));
-                if end >= words.len() || segments.len() >= QUERY_MAX_SEGMENTS {
-                    break;
-                }
-                start = start.saturating_add(WINDOW_WORDS / 2);
-            }
+            continue;
         }
-        if segments.len() >= QUERY_MAX_SEGMENTS {
-            break;
+        let last = words.len().saturating_sub(WINDOW_WORDS);
+        let starts = (0..last).step_by(WINDOW_WORDS / 2).chain([last]);
+        for start in starts {
+            let window = words.get(start..start.saturating_add(WINDOW_WORDS));
+            segments.push((window.unwrap_or_default().to_vec(), sentence));
         }
+    }
+    if segments.len() > QUERY_MAX_SEGMENTS {
+        let half = QUERY_MAX_SEGMENTS / 2;
+        segments.drain(half..segments.len().saturating_sub(half));
     }
     segments
 }
@@ -328,6 +337,7 @@ impl<'a> Terms<'a> {
 
 /// What a query, or a segment of one, asks for.
 struct Asked {
+    is_whole: bool,
     /// Those of its words that stand in some memory.
     words: Vec<Weighed>,
     /// What all of its words count for.
@@ -366,6 +376,7 @@ impl Asked {
             weighed.truncate(QUERY_MAX_KNOWN_WORDS);
         }
         Self {
+            is_whole,
             words: weighed,
             weight,
             bare,
