@@ -8,7 +8,7 @@ import { errno, Failed } from "./failure.js";
 
 /** The folders that lead to the paths of one effect. */
 export interface Beneath {
-  /** By which path to open a file: its last name may be a link, what is above it is none. */
+  /** By which path to open or make a file: its last name may be a link, what is above it is none. */
   file(path: string): string;
   /** By which path to list a folder. */
   folder(path: string): string;

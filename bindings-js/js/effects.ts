@@ -20,9 +20,9 @@ export interface Effects {
   lstat: { path: string };
   "read-link": { path: string };
   "real-path": { path: string };
-  write: { path: string; content: Content; via: string | null; mode: number };
+  write: { path: string; within: string | null; content: Content; via: string | null; mode: number };
   append: { path: string; content: Content; mode: number };
-  "make-dir": { path: string; mode: number };
+  "make-dir": { path: string; within: string | null; mode: number };
   remove: { path: string };
   rename: { from: string; to: string };
   "set-mtime": { path: string; mtimeMs: number };

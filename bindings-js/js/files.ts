@@ -263,36 +263,58 @@ export function* append({ path, content, mode }: Effects["append"]): Task<Outcom
   }
 }
 
-export function* makeDir({ path, mode }: Effects["make-dir"]): Task<Outcome> {
+export function* makeDir({ path, within, mode }: Effects["make-dir"]): Task<Outcome> {
+  const folders = beneath(within);
+  try {
+    if (within === null) {
+      yield* makeDirs(path, mode, folders);
+    } else {
+      // It is not made itself.
+      statSync(within);
+      yield* makeDirs(path.endsWith(sep) ? path.slice(0, -1) : path, mode, folders);
+    }
+    if (folders.again()) {
+      folders.folder(path);
+    }
+    return "done";
+  } finally {
+    folders.close();
+  }
+}
+
+function* makeDirs(path: string, mode: number, folders: Beneath): Task<void> {
   // Not by Node's own recursion, which never ends where the system says ENOENT of a child whose
   // parent is there (/proc, for one).
   const missing = [path];
   for (;;) {
     const folder = missing.at(-1) as string;
     try {
-      mkdirSync(folder, mode);
+      mkdirSync(folders.file(folder), mode);
       missing.pop();
     } catch (error) {
       const parent = dirname(folder);
-      if (errno(error) === "ENOENT" && parent !== folder && !isDirectory(parent)) {
+      if (errno(error) === "ENOENT" && parent !== folder && !isDirectory(parent, folders)) {
         missing.push(parent);
-      } else if (isDirectory(folder)) {
+      } else if (isDirectory(folder, folders)) {
         missing.pop();
       } else {
         throw error;
       }
     }
     if (missing.length === 0) {
-      return "done";
+      return;
     }
     yield;
   }
 }
 
-function isDirectory(path: string): boolean {
+function isDirectory(path: string, folders: Beneath): boolean {
   try {
-    return statSync(path).isDirectory();
-  } catch {
+    return statSync(folders.folder(path)).isDirectory();
+  } catch (error) {
+    if (error instanceof Failed) {
+      throw error;
+    }
     return false;
   }
 }

@@ -4,10 +4,25 @@
 import { open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
-import { bytesOf, type Effects, type Outcome } from "./effects.js";
+import { beneath } from "./beneath.js";
+import { bytesOf, type Content, type Effects, type Outcome } from "./effects.js";
 
 /** A new file, or through the temporary file `via` a whole replacement. */
-export async function write({ path, content, via, mode }: Effects["write"]): Promise<Outcome> {
+export async function write({ path, within, content, via, mode }: Effects["write"]): Promise<Outcome> {
+  const folders = beneath(within);
+  try {
+    const target = folders.file(path);
+    await writeFile(target, content, via === null ? null : folders.file(via), mode);
+    if (folders.again()) {
+      folders.file(path);
+    }
+    return "done";
+  } finally {
+    folders.close();
+  }
+}
+
+async function writeFile(path: string, content: Content, via: string | null, mode: number): Promise<void> {
   const created = via ?? path;
   const file = await open(created, "wx", mode);
   try {
@@ -28,7 +43,6 @@ export async function write({ path, content, via, mode }: Effects["write"]): Pro
     throw error;
   }
   await syncFolder(dirname(path)).catch(() => {});
-  return "done";
 }
 
 /** Makes the new name itself last. Not every system can, and the content is safe. */

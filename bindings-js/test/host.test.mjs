@@ -270,7 +270,7 @@ test("cancelling lets files finish", async (t) => {
   const file = join(path, "a.md");
   const writing = perform(
     [
-      { kind: "write", path: file, content: { text: "x" }, via: join(path, "a.memdir-tmp"), mode: 0o600 },
+      { kind: "write", path: file, within: null, content: { text: "x" }, via: join(path, "a.memdir-tmp"), mode: 0o600 },
       { kind: "list", path, within: null },
       { kind: "sleep", ms: 20_000 },
     ],
@@ -450,13 +450,13 @@ test("nothing is left behind by a write that fails", { skip: !UNIX }, async (t) 
   const path = store(t, { "a.md": "old" });
   const via = join(path, "b.memdir-tmp");
   const [outcome] = await perform([
-    { kind: "write", path: join(path, "missing", "a.md"), content: { text: "new" }, via, mode: 0o600 },
+    { kind: "write", path: join(path, "missing", "a.md"), within: null, content: { text: "new" }, via, mode: 0o600 },
   ]);
   assert.equal(failed(outcome), "not-found");
   assert.equal(existsSync(via), false);
 });
 
 test("a folder that the system will never make is a failure, not a wait", { skip: !existsSync("/proc/self") }, async () => {
-  const [outcome] = await perform([{ kind: "make-dir", path: "/proc/memdir/sub", mode: 0o700 }]);
+  const [outcome] = await perform([{ kind: "make-dir", path: "/proc/memdir/sub", within: null, mode: 0o700 }]);
   assert.equal(typeof outcome.failed?.code, "string");
 });

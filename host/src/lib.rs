@@ -65,11 +65,13 @@ pub fn perform_unless(effect: &Effect, stopped: &dyn Fn() -> bool) -> Outcome {
         Effect::RealPath { path } => real_path::real_path(path).map(Outcome::Text),
         Effect::Write {
             path,
+            within,
             content,
             via,
             mode,
         } => done(write::write(
             path,
+            within.as_deref(),
             content.as_bytes(),
             via.as_deref(),
             *mode,
@@ -79,7 +81,9 @@ pub fn perform_unless(effect: &Effect, stopped: &dyn Fn() -> bool) -> Outcome {
             content,
             mode,
         } => done(write::append(path, content.as_bytes(), *mode)),
-        Effect::MakeDir { path, mode } => done(write::make_dir(path, *mode)),
+        Effect::MakeDir { path, within, mode } => {
+            done(write::make_dir(path, within.as_deref(), *mode))
+        }
         Effect::Remove { path } => done(write::remove(path)),
         Effect::Rename { from, to } => done(write::rename(from, to)),
         Effect::SetMtime { path, mtime_ms } => done(write::set_mtime(path, *mtime_ms)),

@@ -23,16 +23,6 @@ pub(crate) fn for_appending(path: &str, mode: u32) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// A new file; `exists` when anything, even a dangling link, has its name.
-pub(crate) fn new(path: &str, mode: u32) -> Result<File, Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    set_mode(&mut options, mode);
-    let file = options.open(path).map_err(|error| failure(&error))?;
-    grant(&file, mode);
-    Ok(file)
-}
-
 /// Fails for what was opened and is no regular file.
 pub(crate) fn ensure_regular(file: &File) -> Result<(), Failure> {
     let metadata = file.metadata().map_err(|error| failure(&error))?;
@@ -87,13 +77,3 @@ fn set_mode(options: &mut OpenOptions, mode: u32) {
 
 #[cfg(not(unix))]
 fn set_mode(_: &mut OpenOptions, _: u32) {}
-
-/// The umask may have taken bits away. A file system that refuses modes is no reason to fail.
-#[cfg(unix)]
-fn grant(file: &File, mode: u32) {
-    use std::os::unix::fs::PermissionsExt;
-    let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
-}
-
-#[cfg(not(unix))]
-fn grant(_: &File, _: u32) {}

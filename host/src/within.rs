@@ -6,9 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use memdir_core::flow::{Failure, FailureCode};
 
 #[cfg(unix)]
-pub(crate) use by_descriptor::Base;
+pub(crate) use by_descriptor::{Base, Place};
 #[cfg(not(unix))]
-pub(crate) use by_path::Base;
+pub(crate) use by_path::{Base, Place};
 
 /// The way from `within` to `path`, which only goes down.
 fn rest<'a>(within: &Path, path: &'a str) -> Result<&'a Path, Failure> {
@@ -19,12 +19,23 @@ fn rest<'a>(within: &Path, path: &'a str) -> Result<&'a Path, Failure> {
             rest.components()
                 .all(|part| matches!(part, Component::Normal(_)))
         })
-        .ok_or_else(|| {
-            Failure::new(
-                FailureCode::InvalidName,
-                "it does not lie in the folder that it must not leave",
-            )
-        })
+        .ok_or_else(outside)
+}
+
+fn outside() -> Failure {
+    Failure::new(
+        FailureCode::InvalidName,
+        "it does not lie in the folder that it must not leave",
+    )
+}
+
+/// The same, and the name at its end, for what is to be made there.
+fn rest_to_new<'a>(within: &Path, path: &'a str) -> Result<(&'a Path, &'a Path), Failure> {
+    let rest = rest(within, path)?;
+    match (rest.parent(), rest.file_name()) {
+        (Some(parents), Some(name)) => Ok((parents, name.as_ref())),
+        _ => Err(outside()),
+    }
 }
 
 /// Where the system opens one name in a folder that is open already: what is in the place of the
@@ -32,13 +43,16 @@ fn rest<'a>(within: &Path, path: &'a str) -> Result<&'a Path, Failure> {
 #[cfg(unix)]
 mod by_descriptor {
     use std::fs::File;
-    use std::os::fd::OwnedFd;
+    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+    use std::os::unix::fs::PermissionsExt;
 
     use memdir_core::flow::FileKind;
-    use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat};
+    use rustix::fs::{
+        AtFlags, CWD, Mode, OFlags, RawMode, fsync, mkdirat, openat, renameat, statat, unlinkat,
+    };
     use rustix::io::Errno;
 
-    use super::{Failure, Path, PathBuf, rest};
+    use super::{Failure, Path, PathBuf, rest, rest_to_new};
     use crate::failure::{failure, no_nul};
     use crate::stat;
 
@@ -76,8 +90,23 @@ mod by_descriptor {
             self.beneath(path, OFlags::DIRECTORY | OFlags::CLOEXEC)
         }
 
+        /// Makes a folder in it with the missing ones on the way.
+        pub(crate) fn make_dir(&self, path: &str, mode: u32) -> Result<(), Failure> {
+            let mut names = rest(&self.path, no_nul(path)?)?.iter().peekable();
+            let mut at = None;
+            while let Some(name) = names.next() {
+                let from = at.as_ref().unwrap_or(&self.folder);
+                let made = make_one(from, name.as_ref(), mode, names.peek().is_none());
+                at = Some(made.map_err(|errno| failure(&errno.into()))?);
+            }
+            Ok(())
+        }
+
         fn beneath(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Failure> {
-            let rest = rest(&self.path, no_nul(path)?)?;
+            self.open_rest(rest(&self.path, no_nul(path)?)?, flags)
+        }
+
+        fn open_rest(&self, rest: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
             let opened = if rest.as_os_str().is_empty() {
                 openat(&self.folder, ".", flags, Mode::empty())
             } else {
@@ -86,6 +115,96 @@ mod by_descriptor {
             };
             opened.map_err(|errno| failure(&errno.into()))
         }
+    }
+
+    /// Where a file is to be made: its name in a folder that is open, or its whole path.
+    pub(crate) struct Place<'a> {
+        folder: Option<OwnedFd>,
+        name: &'a Path,
+    }
+
+    impl<'a> Place<'a> {
+        /// In the folder, or anywhere without one.
+        pub(crate) fn new(base: Option<&Base>, path: &'a str) -> Result<Self, Failure> {
+            let path = no_nul(path)?;
+            let Some(base) = base else {
+                return Ok(Self {
+                    folder: None,
+                    name: path.as_ref(),
+                });
+            };
+            let (parents, name) = rest_to_new(&base.path, path)?;
+            Ok(Self {
+                folder: Some(base.open_rest(parents, STEP)?),
+                name,
+            })
+        }
+
+        /// A new file; `exists` when anything, even a dangling link, has its name.
+        pub(crate) fn create(&self, mode: u32) -> Result<File, Failure> {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let file = openat(self.folder(), self.name, flags, bits(mode))
+                .map_err(|errno| failure(&errno.into()))?;
+            let file = File::from(file);
+            // The umask may have taken bits away. A file system that refuses modes is no reason to
+            // fail.
+            let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
+            Ok(file)
+        }
+
+        /// Gives what is here the other name.
+        pub(crate) fn rename(&self, to: &Self) -> Result<(), Failure> {
+            renameat(self.folder(), self.name, to.folder(), to.name)
+                .map_err(|errno| failure(&errno.into()))
+        }
+
+        /// Best effort.
+        pub(crate) fn remove(&self) {
+            let _ = unlinkat(self.folder(), self.name, AtFlags::empty());
+        }
+
+        /// Makes the name itself last. Best effort: not every file system can, and the content is
+        /// safe.
+        pub(crate) fn sync_folder(&self) {
+            let folder = match self.name.parent() {
+                Some(folder) if !folder.as_os_str().is_empty() => folder,
+                _ => ".".as_ref(),
+            };
+            let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+            if let Ok(folder) = openat(self.folder(), folder, flags, Mode::empty()) {
+                let _ = fsync(folder);
+            }
+        }
+
+        /// Whether it still lies where it was looked for, which what is open always does.
+        #[expect(
+            clippy::unnecessary_wraps,
+            clippy::unused_self,
+            reason = "as where it is looked for"
+        )]
+        pub(crate) fn again(&self) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn folder(&self) -> BorrowedFd<'_> {
+            self.folder.as_ref().map_or(CWD, AsFd::as_fd)
+        }
+    }
+
+    /// Some systems count them in fewer bits.
+    fn bits(mode: u32) -> Mode {
+        Mode::from_raw_mode(RawMode::try_from(mode).unwrap_or_default())
+    }
+
+    /// One folder, whether it was there or not.
+    fn make_one(from: &OwnedFd, name: &Path, mode: u32, last: bool) -> Result<OwnedFd, Errno> {
+        let made = mkdirat(from, name, bits(mode));
+        // A sandbox that forbids writing says so before it looks whether there is anything to do.
+        open_one(from, name, STEP).map_err(|errno| match made {
+            Err(Errno::EXIST) if last && errno == Errno::NOTDIR => Errno::EXIST,
+            Err(made) if made != Errno::EXIST && errno != Errno::LOOP => made,
+            _ => errno,
+        })
     }
 
     /// In one call; none where the system has no such call, before Linux 5.6 and in sandboxes that
@@ -179,10 +298,11 @@ mod by_descriptor {
 /// link that comes after the first look and goes before the second is not seen.
 #[cfg(not(unix))]
 mod by_path {
-    use std::fs::File;
+    use std::fs::{File, OpenOptions};
 
-    use super::{Failure, FailureCode, Path, PathBuf, rest};
-    use crate::open;
+    use super::{Failure, FailureCode, Path, PathBuf, rest, rest_to_new};
+    use crate::failure::failure;
+    use crate::{open, write};
 
     /// The folder.
     pub(crate) struct Base {
@@ -211,6 +331,12 @@ mod by_path {
             self.guarded(rest(&self.path, path)?, list)
         }
 
+        /// Makes a folder in it with the missing ones on the way.
+        pub(crate) fn make_dir(&self, path: &str, mode: u32) -> Result<(), Failure> {
+            std::fs::metadata(&self.path).map_err(|error| failure(&error))?;
+            self.guarded(rest(&self.path, path)?, || write::make_dirs(path, mode))
+        }
+
         fn guarded<T>(
             &self,
             folders: &Path,
@@ -234,6 +360,54 @@ mod by_path {
                 }
             }
             Ok(())
+        }
+    }
+
+    /// Where a file is to be made.
+    pub(crate) struct Place<'a> {
+        path: &'a str,
+        base: Option<(&'a Base, &'a Path)>,
+    }
+
+    impl<'a> Place<'a> {
+        /// In the folder, or anywhere without one.
+        pub(crate) fn new(base: Option<&'a Base>, path: &'a str) -> Result<Self, Failure> {
+            let within = |base: &'a Base| Ok((base, rest_to_new(&base.path, path)?.0));
+            let base = base.map(within).transpose()?;
+            let place = Self { path, base };
+            place.again()?;
+            Ok(place)
+        }
+
+        /// A new file; `exists` when anything, even a dangling link, has its name.
+        pub(crate) fn create(&self, _: u32) -> Result<File, Failure> {
+            let mut options = OpenOptions::new();
+            options
+                .write(true)
+                .create_new(true)
+                .open(self.path)
+                .map_err(|error| failure(&error))
+        }
+
+        /// Gives what is here the other name.
+        pub(crate) fn rename(&self, to: &Self) -> Result<(), Failure> {
+            to.again()?;
+            write::rename(self.path, to.path)
+        }
+
+        /// Best effort.
+        pub(crate) fn remove(&self) {
+            let _ = std::fs::remove_file(self.path);
+        }
+
+        /// Not where a folder cannot be opened.
+        #[expect(clippy::unused_self, reason = "as where it can")]
+        pub(crate) fn sync_folder(&self) {}
+
+        /// Looks for links on the way.
+        pub(crate) fn again(&self) -> Result<(), Failure> {
+            self.base
+                .map_or(Ok(()), |(base, folders)| base.no_link(folders))
         }
     }
 }

@@ -3,32 +3,36 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
 
 use memdir_core::flow::Failure;
 
 use crate::failure::failure;
 use crate::open;
+use crate::within::{Base, Place};
 
 /// A new file, or through the temporary file `via` a whole replacement.
 pub(crate) fn write(
     path: &str,
+    within: Option<&str>,
     content: &[u8],
     via: Option<&str>,
     mode: u32,
 ) -> Result<(), Failure> {
-    let created = via.unwrap_or(path);
-    let file = open::new(created, mode)?;
-    let result = fill(file, content).and_then(|()| match via {
-        Some(temporary) => rename(temporary, path),
+    let base = within.map(Base::open).transpose()?;
+    let target = Place::new(base.as_ref(), path)?;
+    let temporary = via.map(|via| Place::new(base.as_ref(), via)).transpose()?;
+    let created = temporary.as_ref().unwrap_or(&target);
+    let result = fill(created.create(mode)?, content).and_then(|()| match &temporary {
+        Some(temporary) => temporary.rename(&target),
         None => Ok(()),
     });
-    match result {
-        Ok(()) => sync_folder(path),
+    if let Err(failure) = result {
         // It was made here, so it is ours to remove; the first failure is the one to tell.
-        Err(_) => drop(std::fs::remove_file(created)),
+        created.remove();
+        return Err(failure);
     }
-    result
+    target.sync_folder();
+    target.again()
 }
 
 /// Takes the file, so that it is closed before it is renamed or removed.
@@ -38,24 +42,21 @@ fn fill(mut file: File, content: &[u8]) -> Result<(), Failure> {
         .map_err(|error| failure(&error))
 }
 
-/// Makes the new name itself last. Best effort: not every file system can, and the content is safe.
-fn sync_folder(path: &str) {
-    if cfg!(unix)
-        && let Some(folder) = Path::new(path).parent()
-        && let Ok(folder) = File::open(folder)
-    {
-        let _ = folder.sync_all();
-    }
-}
-
 /// Adds to the end of a file, creating it.
 pub(crate) fn append(path: &str, content: &[u8], mode: u32) -> Result<(), Failure> {
     let mut file = open::for_appending(path, mode)?;
     file.write_all(content).map_err(|error| failure(&error))
 }
 
-/// A folder and its missing parents.
-pub(crate) fn make_dir(path: &str, mode: u32) -> Result<(), Failure> {
+/// A folder and its missing parents, but not `within` itself.
+pub(crate) fn make_dir(path: &str, within: Option<&str>, mode: u32) -> Result<(), Failure> {
+    match within {
+        Some(within) => Base::open(within)?.make_dir(path, mode),
+        None => make_dirs(path, mode),
+    }
+}
+
+pub(crate) fn make_dirs(path: &str, mode: u32) -> Result<(), Failure> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     set_mode(&mut builder, mode);

@@ -90,6 +90,7 @@ fn a_rename_across_devices_says_so() {
     // The temporary file of a replacement goes away when the rename fails.
     let outcome = perform(&Effect::Write {
         path: to,
+        within: None,
         content: Content::Text("y".into()),
         via: Some(format!("{}/y.memdir-tmp", temporary.path())),
         mode: 0o600,
@@ -249,4 +250,74 @@ fn random_bytes_differ_and_the_host_is_always_the_same() {
     let random = || perform(&Effect::Random { length: 16 });
     assert_ne!(random(), random());
     assert_eq!(perform(&Effect::HostInfo), perform(&Effect::HostInfo));
+}
+
+/// Another program exchanges a folder for a link as fast as it can.
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_is_made_through_a_folder_that_is_exchanged_for_a_link() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    let temporary = Temporary::new();
+    let root = temporary.path();
+    for folder in ["store/own", "foreign"] {
+        std::fs::create_dir_all(format!("{root}/{folder}")).unwrap();
+    }
+    symlink("../foreign", format!("{root}/store/link")).unwrap();
+    let (own, link) = (format!("{root}/store/own"), format!("{root}/store/link"));
+    let within = Some(format!("{root}/store/"));
+    let done = AtomicBool::new(false);
+    let mut outcomes = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                renameat_with(CWD, &own, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for number in 0..300 {
+            let write = |name: String, via: Option<String>| Effect::Write {
+                path: format!("{own}/{name}"),
+                within: within.clone(),
+                content: Content::Text("x".into()),
+                via,
+                mode: 0o600,
+            };
+            for effect in [
+                write(format!("{number}"), None),
+                write(
+                    "uses.json".into(),
+                    Some(format!("{own}/{number}.memdir-tmp")),
+                ),
+                Effect::MakeDir {
+                    path: format!("{own}/folder-{number}/below"),
+                    within: within.clone(),
+                    mode: 0o700,
+                },
+            ] {
+                outcomes.push(perform(&effect));
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    for outcome in outcomes {
+        let code = code(&outcome);
+        // A link that is none any more when it is looked at was no folder.
+        let expected = [
+            None,
+            Some(FailureCode::Loop),
+            Some(FailureCode::NotADirectory),
+        ];
+        assert!(expected.contains(&code), "{code:?}");
+    }
+    let count = |path: &str| std::fs::read_dir(path).unwrap().count();
+    assert_eq!(count(&format!("{root}/foreign")), 0);
+    assert_eq!(count(&format!("{root}/store")), 2);
+    for folder in [&own, &link] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name();
+            assert!(!name.to_str().unwrap().ends_with("tmp"), "{name:?}");
+        }
+    }
 }

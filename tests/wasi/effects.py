@@ -88,11 +88,13 @@ class Host:
                 heads.append(failed(CODES.get(error.errno or 0, "other"), str(error)))
         return Variant("heads", {"heads": heads})
 
-    def make_dir(self, path: str, mode: int) -> Variant:
-        Path(path).mkdir(mode, parents=True, exist_ok=True)
+    def make_dir(self, path: str, within: str | None, mode: int) -> Variant:
+        Path(path).mkdir(mode, parents=within is None, exist_ok=True)
         return Variant("done")
 
-    def write(self, path: str, content: Variant, via: str | None, mode: int) -> Variant:
+    def write(
+        self, path: str, within: str | None, content: Variant, via: str | None, mode: int
+    ) -> Variant:
         data = content.payload.get("bytes") or content.payload["text"].encode()
         # Without `via` the file must not be there yet.
         with open(via or path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:

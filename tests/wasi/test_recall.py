@@ -246,7 +246,7 @@ def test_where_nothing_can_be_written_it_recalls_all_the_same(
     component: Component, store: Path
 ) -> None:
     class ReadOnly(Host):
-        def make_dir(self, path: str, mode: int) -> Variant:
+        def make_dir(self, path: str, within: str | None, mode: int) -> Variant:
             return failed("read-only", "a file system that takes no writes")
 
     opened, host = component.open(store), ReadOnly()

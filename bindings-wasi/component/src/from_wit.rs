@@ -164,11 +164,13 @@ impl From<flows::Effect> for Effect {
             flows::Effect::RealPath(flows::OnPath { path }) => Self::RealPath { path },
             flows::Effect::Write(flows::WriteEffect {
                 path,
+                within,
                 content,
                 via,
                 mode,
             }) => Self::Write {
                 path,
+                within,
                 content: content.into(),
                 via,
                 mode,
@@ -182,8 +184,8 @@ impl From<flows::Effect> for Effect {
                 content: content.into(),
                 mode,
             },
-            flows::Effect::MakeDir(flows::MakeDirEffect { path, mode }) => {
-                Self::MakeDir { path, mode }
+            flows::Effect::MakeDir(flows::MakeDirEffect { path, within, mode }) => {
+                Self::MakeDir { path, within, mode }
             }
             flows::Effect::Remove(flows::OnPath { path }) => Self::Remove { path },
             flows::Effect::Rename(flows::RenameEffect { from, to }) => Self::Rename { from, to },

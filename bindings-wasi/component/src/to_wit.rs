@@ -241,11 +241,13 @@ impl From<Effect> for flows::Effect {
             Effect::RealPath { path } => Self::RealPath(flows::OnPath { path }),
             Effect::Write {
                 path,
+                within,
                 content,
                 via,
                 mode,
             } => Self::Write(flows::WriteEffect {
                 path,
+                within,
                 content: content.into(),
                 via,
                 mode,
@@ -259,7 +261,9 @@ impl From<Effect> for flows::Effect {
                 content: content.into(),
                 mode,
             }),
-            Effect::MakeDir { path, mode } => Self::MakeDir(flows::MakeDirEffect { path, mode }),
+            Effect::MakeDir { path, within, mode } => {
+                Self::MakeDir(flows::MakeDirEffect { path, within, mode })
+            }
             Effect::Remove { path } => Self::Remove(flows::OnPath { path }),
             Effect::Rename { from, to } => Self::Rename(flows::RenameEffect { from, to }),
             Effect::SetMtime { path, mtime_ms } => {

@@ -205,6 +205,8 @@ pub enum Effect {
     Write {
         /// The file.
         path: String,
+        /// What it must not leave.
+        within: Option<String>,
         /// All of its content.
         content: Content,
         /// None: the file must not exist yet (`exists` otherwise). Some: the content is written
@@ -226,6 +228,8 @@ pub enum Effect {
     MakeDir {
         /// The folder.
         path: String,
+        /// What it must not leave, and what is not made itself.
+        within: Option<String>,
         /// Permission bits of every folder created, where the host has them.
         mode: u32,
     },

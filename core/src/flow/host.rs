@@ -146,16 +146,19 @@ impl Host {
             .text()
     }
 
-    /// A new file, or with `via` a whole replacement; on disk when this returns.
+    /// A new file, or with `via` a whole replacement, through no link below `within`; on disk when
+    /// this returns.
     pub async fn write(
         &self,
         path: &str,
+        within: Option<&str>,
         content: Content,
         via: Option<String>,
         mode: u32,
     ) -> Answer<()> {
         self.done(Effect::Write {
             path: path.into(),
+            within: within.map(str::to_owned),
             content,
             via,
             mode,
@@ -173,10 +176,11 @@ impl Host {
         .await
     }
 
-    /// A folder with its parents; one that exists is fine.
-    pub async fn make_dir(&self, path: &str, mode: u32) -> Answer<()> {
+    /// A folder with its parents, through no link below `within`; one that exists is fine.
+    pub async fn make_dir(&self, path: &str, within: Option<&str>, mode: u32) -> Answer<()> {
         self.done(Effect::MakeDir {
             path: path.into(),
+            within: within.map(str::to_owned),
             mode,
         })
         .await

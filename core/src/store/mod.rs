@@ -467,7 +467,7 @@ async fn build_prompt(
     let place = found.place();
     // The prompt says that the folder exists. When it cannot be made, the model's first write
     // shows the real error; the user hears of it now.
-    if let Err(failure) = host.make_dir(&place.directory, FOLDER_MODE).await {
+    if let Err(failure) = host.make_dir(&place.directory, None, FOLDER_MODE).await {
         host.stop_if_cancelled()?;
         let message = format!(
             "the memory folder {} cannot be created: {}",

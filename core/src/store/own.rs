@@ -41,10 +41,10 @@ pub(super) async fn prepare(host: &Host, found: &Found) -> bool {
     let made = match host.lstat(&folder).await {
         // A link would lead what is written out of the store.
         Ok(stat) => stat.kind == FileKind::Directory,
-        Err(_) => {
-            let store = directory.trim_end_matches(platform.separator());
-            host.lstat(store).await.is_ok() && host.make_dir(&folder, FOLDER_MODE).await.is_ok()
-        }
+        Err(_) => host
+            .make_dir(&folder, Some(directory), FOLDER_MODE)
+            .await
+            .is_ok(),
     };
     if !made {
         return false;
@@ -73,11 +73,12 @@ async fn is_missing(host: &Host, found: &Found, name: &str) -> bool {
 
 /// Writes one of memdir's own files, whole or not at all; says whether it could be written.
 pub(super) async fn replace(host: &Host, found: &Found, name: &str, content: Content) -> bool {
-    let file = own_path(found.platform, &found.opened.directory, name);
+    let directory = &found.opened.directory;
+    let file = own_path(found.platform, directory, name);
     let token = host.random(8).await.unwrap_or_default();
     let token: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
     let via = format!("{file}.{token}{TEMPORARY_ENDING}");
-    host.write(&file, content, Some(via), FILE_MODE)
+    host.write(&file, Some(directory), content, Some(via), FILE_MODE)
         .await
         .is_ok()
 }

@@ -72,12 +72,14 @@ impl SimHost {
             }
             Effect::Write {
                 path,
+                within,
                 content,
                 via,
                 mode,
             } => {
-                let via = via.as_deref().map(str::as_bytes);
-                tree.write(path.as_bytes(), content.as_bytes(), via, *mode, now)?;
+                let place = |path: &str| tree.place(path.as_bytes(), within.as_deref());
+                let (path, via) = (place(path)?, via.as_deref().map(place).transpose()?);
+                tree.write(&path, content.as_bytes(), via.as_deref(), *mode, now)?;
                 Outcome::Done
             }
             Effect::Append {
@@ -88,8 +90,9 @@ impl SimHost {
                 tree.append(path.as_bytes(), content.as_bytes(), *mode, now)?;
                 Outcome::Done
             }
-            Effect::MakeDir { path, mode } => {
-                tree.make_dir(path.as_bytes(), *mode, now)?;
+            Effect::MakeDir { path, within, mode } => {
+                let path = tree.within(path.as_bytes(), within.as_deref())?;
+                tree.make_dir(&path, *mode, now)?;
                 Outcome::Done
             }
             Effect::Remove { path } => {
@@ -177,6 +180,7 @@ impl SimHost {
     pub(crate) fn tear(&mut self, effect: &Effect) {
         if let Effect::Write {
             path,
+            within,
             content,
             via,
             mode,
@@ -186,7 +190,9 @@ impl SimHost {
             let half = bytes.get(..bytes.len() / 2).unwrap_or_default();
             let path = via.as_ref().unwrap_or(path).as_bytes();
             // One that cannot be made leaves nothing.
-            let _ = self.tree.write(path, half, None, *mode, now);
+            if let Ok(path) = self.tree.place(path, within.as_deref()) {
+                let _ = self.tree.write(&path, half, None, *mode, now);
+            }
         }
     }
 

@@ -229,6 +229,20 @@ impl Tree {
         Ok(at.into())
     }
 
+    /// The same for a file that is written: its own name may be a link, which is not followed.
+    pub(crate) fn place(&self, path: &[u8], within: Option<&str>) -> Answer<Vec<u8>> {
+        if within.is_none() {
+            return Ok(path.to_vec());
+        }
+        let folder = self.within(parent(path), within)?;
+        let name = path.rsplit(|byte| *byte == b'/').next();
+        match name.unwrap_or_default() {
+            b"" | b"." | b".." => fail(Code::InvalidName),
+            name if name.contains(&0) => fail(Code::InvalidName),
+            name => Ok(child(&folder, name)),
+        }
+    }
+
     /// The path as [`Self::resolve`] finds it, and what is there.
     pub(crate) fn find(&self, path: &[u8], follow: bool) -> Answer<(Vec<u8>, &Node)> {
         let at = self.resolve(path, follow)?;

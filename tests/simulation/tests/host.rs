@@ -20,6 +20,7 @@ fn code(host: &mut SimHost, effect: Effect) -> Option<FailureCode> {
 fn write(path: &str, text: &str, via: Option<&str>) -> Effect {
     Effect::Write {
         path: path.into(),
+        within: None,
         content: Content::Text(text.into()),
         via: via.map(str::to_owned),
         mode: 0o600,
@@ -140,6 +141,7 @@ fn files_are_created_replaced_renamed_and_removed() {
     let mut host = SimHost::new(0);
     let dir = |path: &str| Effect::MakeDir {
         path: path.into(),
+        within: None,
         mode: 0o700,
     };
     let remove = |path: &str| Effect::Remove { path: path.into() };

@@ -1,5 +1,5 @@
 //! Another program swaps a folder of the store for a link while a flow is under way: what lies at
-//! the link's end is never read, and what is missing is reported.
+//! the link's end is never read nor written, and what is missing is reported.
 
 mod common;
 
@@ -7,8 +7,8 @@ use common::store;
 use memdir_core::ErrorCode;
 use memdir_core::flow::Effect;
 use memdir_core::report::ReportCode;
-use memdir_core::store::Scan;
-use memdir_simulation::{Body, SimHost, Tree};
+use memdir_core::store::{OpenOptions, Scan};
+use memdir_simulation::{Body, OLD_MS, Session, SimHost, Tree, memory, paths};
 
 fn tree() -> Tree {
     let mut tree = Tree::new();
@@ -109,4 +109,57 @@ fn before_lint_reads_it() {
         .map(|finding| finding.path.as_str())
         .collect();
     assert_eq!(unreadable, ["again.md", "sub/x.md"]);
+}
+
+#[test]
+fn before_something_is_made_in_memdirs_own_folder() {
+    let is_making =
+        |effect: &Effect| matches!(effect, Effect::MakeDir { .. } | Effect::Write { .. });
+    let outside = |tree: &Tree| {
+        let nodes = tree.nodes().iter();
+        nodes
+            .filter(|(path, _)| path.starts_with(b"/other"))
+            .map(|(path, node)| (path.clone(), node.clone()))
+            .collect::<Vec<_>>()
+    };
+    let mut tree = tree();
+    for (path, about) in [
+        ("/real/a.md", "the harbour pipeline"),
+        ("/real/b.md", "numbering of invoices"),
+    ] {
+        tree.file(path, memory(about, "Text.")).at(OLD_MS);
+    }
+    let mut swaps = 0;
+    for before in 0.. {
+        let mut host = SimHost::with_tree(0, tree.clone());
+        let mut made = 0;
+        host.script = Some(Box::new(move |effect, tree| {
+            if is_making(effect) {
+                if made == before {
+                    tree.shift("/real/.memdir", "/gone");
+                    tree.link("/real/.memdir", "/other");
+                }
+                made += 1;
+            }
+            None
+        }));
+        let options = OpenOptions {
+            directory: Some("/home/mem".to_owned()),
+            ..OpenOptions::default()
+        };
+        let mut session = Session::with(host, options);
+        let recall = session.recall("harbour pipeline").unwrap();
+        assert_eq!(paths(&recall), ["a.md"]);
+        session.close().unwrap();
+        let after = &session.host.tree;
+        assert_eq!(outside(after), outside(&tree), "{before}");
+        let mut left = after.nodes().keys();
+        assert!(left.all(|path| !path.ends_with(b"tmp")), "{before}");
+        if after.nodes()[&b"/real/.memdir"[..]].body == Body::Folder {
+            break;
+        }
+        swaps += 1;
+    }
+    // The folder, what keeps it out of git, and the uses.
+    assert_eq!(swaps, 3);
 }
