@@ -337,6 +337,7 @@ impl<'a> Terms<'a> {
 
 /// What a query, or a segment of one, asks for.
 struct Asked {
+    /// Whether it is the whole query.
     is_whole: bool,
     /// Those of its words that stand in some memory.
     words: Vec<Weighed>,

@@ -68,16 +68,30 @@ impl Store {
         let Some(found) = found.filter(|_| !pending.is_empty()) else {
             return Ok(());
         };
-        let written = own::prepare(host, &found).await && {
-            // Others may have written since the recall.
-            let mut uses = counted(host, &found, &mut Vec::new()).await;
+        let mut written = own::prepare(host, &found).await;
+        if written {
+            // Others may have written since the recall. What cannot be read now is not written over.
+            let mut uses = match read(host, &found).await {
+                Ok(bytes) => Uses::parse(&bytes).unwrap_or_default(),
+                // A link holds no counts of ours; it is replaced.
+                Err(failure) if is_missing(&failure) || failure.code == FailureCode::Loop => {
+                    Uses::default()
+                }
+                Err(_) => {
+                    self.state().uses.pending.merge(&pending);
+                    return host.stop_if_cancelled();
+                }
+            };
             uses.merge(&pending);
             if catalogue.complete {
                 uses.retain(|path| catalogue.known.find(path).is_some());
             }
             let content = Content::Text(uses.to_json());
-            own::replace(host, &found, USES_NAME, content).await
-        };
+            written = own::replace(host, &found, USES_NAME, content).await;
+        }
+        if host.cancelled() && !written {
+            self.state().uses.pending.merge(&pending);
+        }
         host.stop_if_cancelled()?;
         self.state().uses.failed |= !written;
         Ok(())
@@ -86,34 +100,31 @@ impl Store {
 
 /// What was counted before, by all who use the store; an entry in the report when that cannot be read.
 pub(super) async fn counted(host: &Host, found: &Found, report: &mut Vec<ReportEntry>) -> Uses {
-    let directory = &found.opened.directory;
-    let file = own::own_path(found.platform, directory, USES_NAME);
-    let bytes = host.read(&file, Some(directory), USES_MAX_BYTES).await;
-    parse(bytes, report)
+    let mut note = |message| {
+        report.push(ReportEntry::new("", ReportCode::UsesUnreadable, message));
+        Uses::default()
+    };
+    match read(host, found).await {
+        Ok(bytes) => Uses::parse(&bytes).unwrap_or_else(|| {
+            note("the counts of earlier recalls cannot be read and begin anew".to_owned())
+        }),
+        Err(failure) if is_missing(&failure) => Uses::default(),
+        Err(failure) => note(format!(
+            "the counts of earlier recalls cannot be read: {}",
+            failure.message
+        )),
+    }
 }
 
-fn parse(bytes: Result<Vec<u8>, Failure>, report: &mut Vec<ReportEntry>) -> Uses {
-    match bytes {
-        Ok(bytes) => Uses::parse(&bytes).unwrap_or_else(|| {
-            let message = "the counts of earlier recalls cannot be read and begin anew";
-            report.push(ReportEntry::new("", ReportCode::UsesUnreadable, message));
-            Uses::default()
-        }),
-        Err(failure)
-            if matches!(
-                failure.code,
-                FailureCode::NotFound | FailureCode::NotADirectory
-            ) =>
-        {
-            Uses::default()
-        }
-        Err(failure) => {
-            let message = format!(
-                "the counts of earlier recalls cannot be read: {}",
-                failure.message
-            );
-            report.push(ReportEntry::new("", ReportCode::UsesUnreadable, message));
-            Uses::default()
-        }
-    }
+async fn read(host: &Host, found: &Found) -> Result<Vec<u8>, Failure> {
+    let directory = &found.opened.directory;
+    let file = own::own_path(found.platform, directory, USES_NAME);
+    host.read(&file, Some(directory), USES_MAX_BYTES).await
+}
+
+fn is_missing(failure: &Failure) -> bool {
+    matches!(
+        failure.code,
+        FailureCode::NotFound | FailureCode::NotADirectory
+    )
 }

@@ -5,7 +5,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
-use memdir_core::flow::Effect;
+use memdir_core::flow::{Effect, Failure, FailureCode, Outcome};
 use memdir_core::report::ReportCode as Code;
 use memdir_core::store::{Features, OpenOptions, RecallOptions};
 use memdir_simulation::{Body, OLD_MS, Progress, Session, SimHost, Tree, codes, memory, paths};
@@ -235,6 +235,35 @@ fn what_is_written_while_the_model_thinks_is_kept() {
     assert_eq!(
         counts(&session),
         [count("a.md", 5, now), count("b.md", 7, 1)]
+    );
+}
+
+#[test]
+fn counts_that_cannot_be_read_for_a_moment_are_not_written_over() {
+    let mut session = session();
+    session
+        .host
+        .tree
+        .file(FILE, r#"{"uses": {"b.md": {"count": 7, "lastMs": 1}}}"#);
+    find(&mut session, "harbour");
+    session.host.clock_ms += 60_000;
+    // The recall reads them, and again before it writes.
+    let mut reads = 0;
+    session.host.script = Some(Box::new(move |effect, _| {
+        if matches!(effect, Effect::Read { path, .. } if path == FILE) {
+            reads += 1;
+        }
+        let failure = Failure::new(FailureCode::TooManyOpen, "too many open files");
+        (reads == 2).then_some(Outcome::Failed(failure))
+    }));
+    find(&mut session, "harbour");
+    assert_eq!(counts(&session), [count("b.md", 7, 1)]);
+    session.host.script = None;
+    let now = session.host.clock_ms;
+    session.close().unwrap();
+    assert_eq!(
+        counts(&session),
+        [count("a.md", 2, now), count("b.md", 7, 1)]
     );
 }
 
