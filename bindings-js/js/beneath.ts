@@ -4,7 +4,9 @@
 import { closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs";
 import { join, sep } from "node:path";
 
+import type { Outcome } from "./effects.js";
 import { errno, Failed } from "./failure.js";
+import type { WaitingTask } from "./turns.js";
 
 /** The folders that lead to the paths of one effect. */
 export interface Beneath {
@@ -24,6 +26,24 @@ export function beneath(within: string | null): Beneath {
   }
   const folder = within.endsWith(sep) ? within : within + sep;
   return OPEN !== null ? new ByDescriptor(folder) : new ByPath(folder);
+}
+
+/** Changes something about files below `within`, and looks again for links on the way to them. */
+export function* keptBeneath(
+  within: string | null,
+  files: string[],
+  work: (folders: Beneath) => WaitingTask<void>,
+): WaitingTask<Outcome> {
+  const folders = beneath(within);
+  try {
+    yield* work(folders);
+    if (folders.again()) {
+      files.forEach((path) => folders.file(path));
+    }
+    return "done";
+  } finally {
+    folders.close();
+  }
 }
 
 /** Where Linux shows the files that this process has open, whatever their names are by now. */
@@ -54,14 +74,21 @@ const ANYWHERE: Beneath = {
 function namesTo(path: string, within: string): string[] {
   const names = path.slice(within.length).split(WINDOWS ? /[\\/]/ : "/");
   if (!(path + sep).startsWith(within) || names.includes("..")) {
-    throw new Failed("invalid-name", "it does not lie in the folder that it must not leave");
+    throw outside();
   }
   return names.filter((name) => name !== "" && name !== ".");
 }
 
 /** Whether it lies in `within` itself, so that no folder on its way could be swapped. */
 function isNear(path: string, within: string): boolean {
+  if (path.endsWith(`${sep}..`)) {
+    throw outside();
+  }
   return path.startsWith(within) && path.lastIndexOf(sep) < within.length;
+}
+
+function outside(): Failed {
+  return new Failed("invalid-name", "it does not lie in the folder that it must not leave");
 }
 
 function loop(): Failed {

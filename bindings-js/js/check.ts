@@ -184,6 +184,16 @@ export function model(value: unknown, name: string): { name: string; apiKey: str
   };
 }
 
+/**
+ * An object of texts, of which each may be left out; which of them are needed, and what they may say,
+ * is the core's to check.
+ */
+export function optionalTexts<K extends string>(value: unknown, name: string, known: readonly K[]): Partial<Record<K, string>> {
+  const given = options(object(value, name), name, known);
+  const texts = known.map((key) => [key, optionalText(given[key], `${name}.${key}`)]);
+  return Object.fromEntries(texts) as Partial<Record<K, string>>;
+}
+
 /** A list of flat objects whose texts are well-formed; their shape is the core's to check. */
 export function list<T>(value: unknown, name: string): T[] {
   if (!Array.isArray(value)) {

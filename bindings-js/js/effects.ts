@@ -20,11 +20,19 @@ export interface Effects {
   lstat: { path: string };
   "read-link": { path: string };
   "real-path": { path: string };
-  write: { path: string; within: string | null; content: Content; via: string | null; mode: number };
+  write: {
+    path: string;
+    within: string | null;
+    content: Content;
+    via: string | null;
+    mode: number;
+    sync: boolean;
+  };
   append: { path: string; content: Content; mode: number };
   "make-dir": { path: string; within: string | null; mode: number };
-  remove: { path: string };
-  rename: { from: string; to: string };
+  remove: { path: string; within: string | null };
+  rename: { from: string; to: string; within: string | null; replace: boolean; sync: boolean };
+  link: { from: string; to: string; within: string | null };
   "set-mtime": { path: string; mtimeMs: number };
   "process-alive": { pid: number };
   http: {

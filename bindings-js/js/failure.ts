@@ -18,6 +18,11 @@ export function noRegularFile(): Failed {
   return new Failed("unsupported", "it is no regular file and was not opened");
 }
 
+/** A folder where a file was wanted, in the words of the system. */
+export function isADirectory(): Failed {
+  return new Failed("is-a-directory", "Is a directory");
+}
+
 /** What every host says of an answer that is not UTF-8. */
 export function notUtf8(): Failed {
   return new Failed("invalid-name", "a name is not UTF-8");
@@ -35,6 +40,7 @@ const BY_ERRNO: Record<string, [FailureCode, string]> = {
   EISDIR: ["is-a-directory", "Is a directory"],
   ELOOP: ["loop", "Too many levels of symbolic links"],
   EMFILE: ["too-many-open", "Too many open files"],
+  EMLINK: ["unsupported", "Too many links"],
   ENAMETOOLONG: ["name-too-long", "File name too long"],
   ENFILE: ["too-many-open", "Too many open files in system"],
   ENODEV: ["unsupported", "No such device"],

@@ -14,10 +14,7 @@ import {
   readlinkSync,
   readSync,
   realpathSync,
-  renameSync,
-  rmdirSync,
   statSync,
-  unlinkSync,
   writeSync,
   type BigIntStats,
 } from "node:fs";
@@ -25,7 +22,8 @@ import { dirname, sep } from "node:path";
 
 import { beneath, type Beneath } from "./beneath.js";
 import { bytesOf, type Effects, type Head, type Listing, type Outcome, type Stat } from "./effects.js";
-import { errno, Failed, failure, noRegularFile, notUtf8 } from "./failure.js";
+import { errno, Failed, failure, isADirectory, noRegularFile, notUtf8 } from "./failure.js";
+import { ownAsFolder } from "./owner.js";
 import { packEntry, PART, rowsFor } from "./pack.js";
 import type { Task } from "./turns.js";
 
@@ -120,8 +118,8 @@ function* listRaw(path: string, folder: string): Task<Listing> {
   return { parts, incomplete: false };
 }
 
-/** Null when it went away meanwhile. */
-function tryLstat(path: string | Buffer): Stat | null {
+/** Null when nothing is there. */
+export function tryLstat(path: string | Buffer): Stat | null {
   try {
     return statOf(lstatSync(path, BIGINT));
   } catch {
@@ -289,7 +287,9 @@ function* makeDirs(path: string, mode: number, folders: Beneath): Task<void> {
   for (;;) {
     const folder = missing.at(-1) as string;
     try {
-      mkdirSync(folders.file(folder), mode);
+      const made = folders.file(folder);
+      mkdirSync(made, mode);
+      ownAsFolder(made);
       missing.pop();
     } catch (error) {
       const parent = dirname(folder);
@@ -317,25 +317,6 @@ function isDirectory(path: string, folders: Beneath): boolean {
     }
     return false;
   }
-}
-
-export function* remove({ path }: Effects["remove"]): Task<Outcome> {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    // Linux calls it a folder, others say that the operation is not permitted.
-    const maybeFolder = ["EISDIR", "EPERM", "EACCES"].includes(errno(error));
-    if (!maybeFolder || tryLstat(path)?.kind === "file") {
-      throw error;
-    }
-    rmdirSync(path);
-  }
-  return "done";
-}
-
-export function* rename({ from, to }: Effects["rename"]): Task<Outcome> {
-  renameSync(from, to);
-  return "done";
 }
 
 export function* setMtime({ path, mtimeMs }: Effects["set-mtime"]): Task<Outcome> {
@@ -367,7 +348,7 @@ function refuseLink(path: string): void {
 function ensureRegular(file: number): BigIntStats {
   const stats = fstatSync(file, BIGINT);
   if (stats.isDirectory()) {
-    throw new Failed("is-a-directory", "is a directory");
+    throw isADirectory();
   }
   if (!stats.isFile()) {
     throw noRegularFile();

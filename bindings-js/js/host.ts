@@ -11,6 +11,7 @@ import { MemdirError } from "./errors.js";
 import { failure } from "./failure.js";
 import * as files from "./files.js";
 import { http } from "./http.js";
+import * as names from "./names.js";
 import { answer, type Answerable } from "./pack.js";
 import { openEditor, run } from "./run.js";
 import * as system from "./system.js";
@@ -122,11 +123,12 @@ const PERFORMERS: { [K in keyof Effects]: Performer<K> } = {
   lstat: (effect) => inTurns(files.lstat(effect)),
   "read-link": (effect) => inTurns(files.readLink(effect)),
   "real-path": (effect) => inTurns(files.realPath(effect)),
-  write,
+  write: (effect) => inTurns(write(effect)),
   append: (effect) => inTurns(files.append(effect)),
   "make-dir": (effect) => inTurns(files.makeDir(effect)),
-  remove: (effect) => inTurns(files.remove(effect)),
-  rename: (effect) => inTurns(files.rename(effect)),
+  remove: (effect) => inTurns(names.remove(effect)),
+  rename: (effect) => inTurns(names.rename(effect)),
+  link: (effect) => inTurns(names.link(effect)),
   "set-mtime": (effect) => inTurns(files.setMtime(effect)),
   "process-alive": system.processAlive,
   http: (effect, _, stop) => http(effect, stop),

@@ -9,6 +9,7 @@ import { unpackScan, type PackedScan } from "./pack.js";
 import { environment, homeDirectory, workingDirectory } from "./surroundings.js";
 import type {
   CallOptions,
+  ForgetOptions,
   Lint,
   MemoryFile,
   ModelFunction,
@@ -17,7 +18,9 @@ import type {
   PromptOptions,
   Recall,
   RecallOptions,
+  SaveOptions,
   Scan,
+  WriteResult,
 } from "./types.js";
 import type { UserFunctions } from "./user.js";
 
@@ -44,6 +47,8 @@ const RECALL_OPTIONS = [
   "state",
   "signal",
 ];
+
+const SAVE_OPTIONS = ["type", "name", "description", "body", "scope", "path", "expect"] as const;
 
 type Store = InstanceType<Core["Store"]>;
 
@@ -127,7 +132,8 @@ export class Memdir implements AsyncDisposable {
   }
 
   /**
-   * One memory, whole. `path` is relative to the store, with `/`.
+   * One memory, whole, with what a save of it takes: its body and its hash. `path` is relative to the
+   * store, with `/`.
    *
    * Rejects with `path-outside-store`, `link-outside`, `not-text`, `too-large`, `not-found`, `disabled`
    * or what else reading gave.
@@ -187,6 +193,52 @@ export class Memdir implements AsyncDisposable {
     const recall = await this.#run<Omit<Recall, "render">>(signal, (store) => store.recall(whole, asked));
     const render = () => recall.memories.map(({ text }) => text).join("\n\n");
     return Object.defineProperty(recall as Recall, "render", { value: render });
+  }
+
+  /**
+   * Writes a new memory, or changes one, and its line in the index (facts 3, 4.1 to 4.3), under a lock
+   * that all writers share. What is not given stays to the byte, and what is replaced goes to the trash
+   * in the store's own folder, `.memdir`. A new memory of a name that is taken gets a file name of its
+   * own; saving the same once more changes nothing. With `features.oneStep` there is no index line.
+   *
+   * What the rules forbid is no error: the result is `refused`, or `conflict` when the file is not what
+   * was expected, with the reason in `code`: `invalid-argument`, `invalid-text`, `frontmatter-invalid`,
+   * `user-private` (facts 11), `too-large`, `exists`, `not-found`, the codes of {@link Memdir.read} for
+   * a path.
+   *
+   * Rejects with `invalid-argument` and `invalid-text` for what is no such option, `disabled`, `busy`
+   * when others keep writing for 30 s, or what else the disk gave, such as `permission`, `read-only` and
+   * `no-space`. A save that was cancelled has been done whole or not at all.
+   */
+  async save(memory: SaveOptions, options?: CallOptions): Promise<WriteResult> {
+    const given = check.optionalTexts(memory, "memory", SAVE_OPTIONS);
+    return this.#run(signalOf(options), (store) => store.save(given));
+  }
+
+  /**
+   * Takes a memory away, and its lines in every index before it: the file goes to the trash, from where
+   * {@link Memdir.undoForget} has it back for 30 days, unless 100 newer things lie there. Of a team
+   * memory the team keeps its copy, which is reported (`team-keeps-copy`), but none comes back from
+   * there until it changes. `path` is relative to the store, with `/`.
+   *
+   * `not-found` is a result that is `refused`; conflicts, all other refusals and errors are those of
+   * {@link Memdir.save}.
+   */
+  async forget(path: string, options?: ForgetOptions): Promise<WriteResult> {
+    const relative = check.text(path, "path");
+    const given = check.options(options, "options", ["expect", "signal"]);
+    const expect = check.optionalText(given["expect"], "expect");
+    return this.#run(check.optionalSignal(given["signal"]), (store) => store.forget(relative, expect));
+  }
+
+  /**
+   * Takes the last {@link Memdir.forget} back, or the last one of `path`, and its index lines with it.
+   * The result is `refused` with `not-found` when nothing of the kind was forgotten, and `conflict` with
+   * `exists` when there is another memory by now. Errors are those of {@link Memdir.save}.
+   */
+  async undoForget(path?: string | null, options?: CallOptions): Promise<WriteResult> {
+    const relative = check.optionalText(path, "path");
+    return this.#run(signalOf(options), (store) => store.undoForget(relative));
   }
 
   /**

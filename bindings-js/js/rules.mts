@@ -15,6 +15,7 @@ export {
   lintMemories,
   memoryAge,
   memoryEnabled,
+  memoryFileName,
   parseFrontmatter,
   parseSettings,
   projectSlug,
@@ -24,6 +25,8 @@ export {
   teamDelta,
   tokenize,
   truncateIndex,
+  updateIndex,
+  updateMemory,
   validateMemoryPath,
 } from "./rules.js";
 export type * from "./types.js";

@@ -10,14 +10,17 @@ import type {
   Choice,
   CutMemory,
   DirectoryQuestion,
+  Edited,
   Enabled,
   EnabledSettings,
   ErrorInfo,
   Finding,
   Found,
   Frontmatter,
+  IndexEntry,
   LintInput,
   LintMemory,
+  MemoryChanges,
   MemoryHeader,
   MemoryType,
   ModelHttp,
@@ -171,6 +174,49 @@ export function lintMemories(input: LintInput): Finding[] {
 }
 
 /**
+ * The file name of a new memory: its type, its name in lower case with `_` for everything but letters
+ * and digits, in any script, at most 48 bytes of it, and from 2 on `number` (facts 4.3). `number`
+ * counts the memories whose names give the same file name; 1 unless it is given. A name with nothing to
+ * keep gives eight digits of its hash.
+ */
+export function memoryFileName(type: MemoryType, name: string, number?: number): string {
+  const kind = check.text(type, "type");
+  const whole = check.text(name, "name");
+  const count = check.optionalCount(number, "number") ?? 1;
+  return rule((core) => core.memoryFileName(kind, whole, count));
+}
+
+/**
+ * The text of a memory with `changes` in it and every other byte as it was: order of keys, comments,
+ * unknown keys, quotes, line ends, BOM. `text` is null when there is no such file yet. Values are
+ * written so that every reader of YAML takes them as the same text (facts 4.1 to 4.3).
+ *
+ * Throws `invalid-argument` for an empty name and for a time that is none, `invalid-text` also for a
+ * NUL, `too-large` for frontmatter that would not be read (30 lines, 64 KiB) or a text above 4 MiB, and
+ * `frontmatter-invalid` for frontmatter that cannot be changed without risk.
+ */
+export function updateMemory(text: string | null, changes: MemoryChanges): Edited {
+  const whole = check.optionalText(text, "text");
+  const given = check.optionalTexts(changes, "changes", ["name", "description", "type", "modified", "body"]);
+  const { name, description, type, modified, body } = given;
+  return rule((core) => core.updateMemory(whole, name, description, type, modified, body));
+}
+
+/**
+ * The index of `folder` (`""` or `team`) with the line of the memory at `path`, which is relative to the
+ * store: added after the last one, put in the place of the old one, or with a null `entry` taken out.
+ * All other lines stay; a line about several memories only loses its link (facts 3). `text` is null
+ * when there is no index yet. Throws `too-large` when it would have more than 4 MiB.
+ */
+export function updateIndex(text: string | null, folder: string, path: string, entry: IndexEntry | null): Edited {
+  const whole = check.optionalText(text, "text");
+  const place = check.text(folder, "folder");
+  const target = check.text(path, "path");
+  const { name, description } = indexEntry(entry);
+  return rule((core) => core.updateIndex(whole, place, target, name, description));
+}
+
+/**
  * A memory directory in its canonical form: absolute, normalised, NFC, with one trailing separator
  * (facts 1.5). `home` lets a leading `~/` stand for it. Throws one of the `path-…` codes for a
  * directory that is not accepted.
@@ -313,6 +359,15 @@ export function decodeModelAnswer(name: string, status: number, body: string): s
 /** Every error code with its family and an example, in a fixed order. */
 export function errorTable(): ErrorInfo[] {
   return rule((core) => core.errorTable());
+}
+
+/** What an index is to say of a memory; nothing at all for no entry. */
+function indexEntry(value: unknown): { name?: string; description?: string | undefined } {
+  if (value === null) {
+    return {};
+  }
+  const { name, description } = check.optionalTexts(value, "entry", ["name", "description"]);
+  return { name: check.text(name, "entry.name"), description };
 }
 
 /** Where settings come from. */

@@ -87,7 +87,8 @@ export type ReportCode =
   | "model-skipped"
   | "content-cut"
   | "session-budget"
-  | "uses-unreadable";
+  | "uses-unreadable"
+  | "team-keeps-copy";
 
 /** One thing that was skipped, cut or repaired. */
 export interface ReportEntry {
@@ -113,6 +114,108 @@ export interface MemoryFile {
   header: MemoryHeader;
   /** The whole text as it stands in the file, frontmatter included. */
   content: string;
+  /** The text below the frontmatter, without line ends around it: what {@link SaveOptions.body} takes. */
+  body: string;
+  /**
+   * `sha256:` and lower-case hex of the file: what {@link SaveOptions.expect} and
+   * {@link ForgetOptions.expect} take.
+   */
+  hash: string;
+}
+
+/**
+ * What is to be saved. A new memory needs a type and a name; of one that is there already, what is
+ * left out or null stays.
+ */
+export interface SaveOptions {
+  /** One of the four. */
+  type?: MemoryType | null | undefined;
+  /** A few words; not empty. */
+  name?: string | null | undefined;
+  /** One line that says when the memory helps. */
+  description?: string | null | undefined;
+  /** Markdown, without frontmatter. Line ends at its beginning and end do not count. */
+  body?: string | null | undefined;
+  /** Where a new memory goes; by its type unless it is given. */
+  scope?: Scope | null | undefined;
+  /**
+   * The file, relative to the store, with `/`, ending in `.md`; it is created or changed. Without it a
+   * new file is made and named after type and name.
+   */
+  path?: string | null | undefined;
+  /** `absent`, or the hash of what was read: nothing is written when it is not so (`conflict`). */
+  expect?: string | null | undefined;
+}
+
+/** What is expected of a memory that is to be forgotten. */
+export interface ForgetOptions extends CallOptions {
+  /** The hash of what was read: nothing is forgotten when it is not so (`conflict`). */
+  expect?: string | null | undefined;
+}
+
+/**
+ * How a write ended:
+ *
+ * - `written`: the store is as it was asked for.
+ * - `unchanged`: it was so already; nothing was touched.
+ * - `conflict`: it is not as it was expected to be; nothing was touched.
+ * - `refused`: a rule forbids it; nothing was touched.
+ */
+export type WriteOutcome = "written" | "unchanged" | "conflict" | "refused";
+
+/** What came of a save, a forgetting, or its undoing. */
+export interface WriteResult {
+  /** How it ended. */
+  outcome: WriteOutcome;
+  /** Relative to the store, with `/`; null when it was refused before there was one. */
+  path: string | null;
+  /** The same for tools that read files. */
+  absolutePath: string | null;
+  /** `sha256:` and lower-case hex of the file as it is now; null when there is none. */
+  hash: string | null;
+  /** Whether the file is new. */
+  created: boolean;
+  /** Whether an index was changed. */
+  indexChanged: boolean;
+  /** Why it was refused, or `exists` and the like for a conflict; null otherwise. */
+  code: ErrorCode | null;
+  /** The same for a person; null otherwise. */
+  message: string | null;
+  /**
+   * What else should be known: an index near or over its limits, a second frontmatter block, a copy
+   * that teammates still have.
+   */
+  report: ReportEntry[];
+}
+
+/** What is to change in a memory; what is left out or null stays. */
+export interface MemoryChanges {
+  /** Trimmed, and not empty. */
+  name?: string | null | undefined;
+  /** Trimmed. */
+  description?: string | null | undefined;
+  /** One of the four. */
+  type?: MemoryType | null | undefined;
+  /** An ISO 8601 date-time; written only where there is frontmatter. */
+  modified?: string | null | undefined;
+  /** Markdown. Line ends at its beginning and end do not count. */
+  body?: string | null | undefined;
+}
+
+/** A text as it is to be written. */
+export interface Edited {
+  /** The whole new text. */
+  content: string;
+  /** Whether it differs from the old one. */
+  changed: boolean;
+}
+
+/** What an index says of a memory. */
+export interface IndexEntry {
+  /** The memory's name. */
+  name: string;
+  /** Its description; none leaves the hook out. */
+  description?: string | null | undefined;
 }
 
 /** How bad a finding is: something is lost or misread because of it, or it could be better. */
@@ -367,6 +470,8 @@ export type ErrorCode =
   | "usage"
   | "disabled"
   | "closed"
+  | "frontmatter-invalid"
+  | "user-private"
   | "not-text"
   | "path-empty"
   | "path-nul"
@@ -522,16 +627,17 @@ export interface CallOptions {
 
 /**
  * What is switched on beyond reading: `countUses` unless it is false, the others only if they are
- * true. Only `oneStep` and `countUses` have an effect in this version; the others are reserved.
+ * true. Only `oneStep`, `countUses` and, for what is saved, `team` have an effect in this version; the
+ * others are reserved.
  */
 export interface Features {
-  /** Team memory beside the private one. */
+  /** Team memory beside the private one: project and reference memories are saved there. */
   team?: boolean | undefined;
   /** Extraction after each turn. */
   extract?: boolean | undefined;
   /** Extraction also where nobody watches. */
   extractNonInteractive?: boolean | undefined;
-  /** Memories are written without an index line, and the prompt has no index. */
+  /** Memories are saved without an index line, and the prompt has no index. */
   oneStep?: boolean | undefined;
   /** Notes go to dated logs. */
   dailyLog?: boolean | undefined;

@@ -1,56 +1,62 @@
-// The effect that writes a whole file. It waits for the disk, which can take longer than the event
-// loop may be held, so it is the one file effect that goes through Node's thread pool.
+// The effect that writes a whole file. Only waiting for the disk, which can take longer than the event
+// loop may be held, goes through Node's thread pool.
 
-import { open, rename, unlink } from "node:fs/promises";
+import { closeSync, fchmodSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { beneath } from "./beneath.js";
-import { bytesOf, type Content, type Effects, type Outcome } from "./effects.js";
+import { keptBeneath } from "./beneath.js";
+import { bytesOf, type Effects, type Outcome } from "./effects.js";
+import { syncFile, syncFolder, tryUnlink } from "./names.js";
+import { ownAsFolder } from "./owner.js";
+import type { WaitingTask } from "./turns.js";
+
+/** Bytes that are written before anything else may have its turn. */
+const CHUNK = 1 << 20;
 
 /** A new file, or through the temporary file `via` a whole replacement. */
-export async function write({ path, within, content, via, mode }: Effects["write"]): Promise<Outcome> {
-  const folders = beneath(within);
-  try {
+export function* write({ path, within, content, via, mode, sync }: Effects["write"]): WaitingTask<Outcome> {
+  return yield* keptBeneath(within, [path], function* (folders) {
     const target = folders.file(path);
-    await writeFile(target, content, via === null ? null : folders.file(via), mode);
-    if (folders.again()) {
-      folders.file(path);
-    }
-    return "done";
-  } finally {
-    folders.close();
-  }
-}
-
-async function writeFile(path: string, content: Content, via: string | null, mode: number): Promise<void> {
-  const created = via ?? path;
-  const file = await open(created, "wx", mode);
-  try {
+    const created = via === null ? target : folders.file(via);
+    const file = openSync(created, "wx", mode);
+    ownAsFolder(created);
     try {
-      // The umask may have taken bits away. A file system that refuses modes is no reason to fail.
-      await file.chmod(mode).catch(() => {});
-      await file.writeFile(bytesOf(content));
-      await file.sync();
-    } finally {
-      await file.close();
+      yield* fill(file, bytesOf(content), mode, sync);
+      if (via !== null) {
+        renameSync(created, target);
+      }
+    } catch (error) {
+      // It was made here, so it is ours to remove.
+      tryUnlink(created);
+      throw error;
     }
-    if (via !== null) {
-      await rename(via, path);
+    if (sync && via !== null) {
+      yield* syncFolder(dirname(target));
     }
-  } catch (error) {
-    // It was made here, so it is ours to remove; the first failure is the one to tell.
-    await unlink(created).catch(() => {});
-    throw error;
-  }
-  await syncFolder(dirname(path)).catch(() => {});
+  });
 }
 
-/** Makes the new name itself last. Not every system can, and the content is safe. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
+/** Closes the file, so that it can be renamed or removed. */
+function* fill(file: number, bytes: Uint8Array, mode: number, sync: boolean): WaitingTask<void> {
   try {
-    await folder.sync();
+    setMode(file, mode);
+    for (let written = 0; written < bytes.length; ) {
+      written += writeSync(file, bytes, written, Math.min(CHUNK, bytes.length - written));
+      yield;
+    }
+    if (sync) {
+      yield* syncFile(file);
+    }
   } finally {
-    await folder.close();
+    closeSync(file);
+  }
+}
+
+/** The umask may have taken bits away. A file system that refuses modes is no reason to fail. */
+function setMode(file: number, mode: number): void {
+  try {
+    fchmodSync(file, mode);
+  } catch {
+    // As said.
   }
 }

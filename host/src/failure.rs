@@ -75,7 +75,7 @@ fn by_kind(error: &Error) -> FailureCode {
         ErrorKind::FileTooLarge => FailureCode::TooLarge,
         ErrorKind::CrossesDevices => FailureCode::CrossDevice,
         ErrorKind::ResourceBusy | ErrorKind::ExecutableFileBusy => FailureCode::Busy,
-        ErrorKind::Unsupported => FailureCode::Unsupported,
+        ErrorKind::Unsupported | ErrorKind::TooManyLinks => FailureCode::Unsupported,
         ErrorKind::TimedOut => FailureCode::Timeout,
         // std refuses a NUL in a path before it asks the system.
         ErrorKind::InvalidInput if error.raw_os_error().is_none() => FailureCode::InvalidName,

@@ -6,6 +6,7 @@
 
 mod drive;
 mod failure;
+mod names;
 mod open;
 mod read;
 mod real_path;
@@ -69,12 +70,14 @@ pub fn perform_unless(effect: &Effect, stopped: &dyn Fn() -> bool) -> Outcome {
             content,
             via,
             mode,
+            sync,
         } => done(write::write(
             path,
             within.as_deref(),
             content.as_bytes(),
             via.as_deref(),
             *mode,
+            *sync,
         )),
         Effect::Append {
             path,
@@ -84,8 +87,15 @@ pub fn perform_unless(effect: &Effect, stopped: &dyn Fn() -> bool) -> Outcome {
         Effect::MakeDir { path, within, mode } => {
             done(write::make_dir(path, within.as_deref(), *mode))
         }
-        Effect::Remove { path } => done(write::remove(path)),
-        Effect::Rename { from, to } => done(write::rename(from, to)),
+        Effect::Remove { path, within } => done(names::remove(path, within.as_deref())),
+        Effect::Rename {
+            from,
+            to,
+            within,
+            replace,
+            sync,
+        } => done(names::rename(from, to, within.as_deref(), *replace, *sync)),
+        Effect::Link { from, to, within } => done(names::link(from, to, within.as_deref())),
         Effect::SetMtime { path, mtime_ms } => done(write::set_mtime(path, *mtime_ms)),
         Effect::ProcessAlive { pid } => system::process_alive(*pid).map(Outcome::Alive),
         Effect::Run {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
 use memdir_core::flow::{Bytes, Entry, Failure, FailureCode, Head, Listing};
+use memdir_core::limits::READ_MANY_BYTES;
 
 use crate::failure::{failure, no_regular_file, not_utf8};
 use crate::within::Base;
@@ -82,8 +83,11 @@ pub(crate) fn read(
         file.seek(SeekFrom::Start(offset))
             .map_err(|error| failure(&error))?;
     }
-    // Grows with what is there: the length is a limit, and no promise of the file's.
-    let mut bytes = Vec::new();
+    // One byte more than there is shows the end; the length is a limit, and no promise of the file's.
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    let room = size.saturating_sub(offset).saturating_add(1).min(length);
+    let mut bytes =
+        Vec::with_capacity(usize::try_from(room.min(READ_MANY_BYTES as u64)).unwrap_or(0));
     file.take(length)
         .read_to_end(&mut bytes)
         .map_err(|error| failure(&error))?;

@@ -6,9 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use memdir_core::flow::{Failure, FailureCode};
 
 #[cfg(unix)]
-pub(crate) use by_descriptor::{Base, Place};
+pub(crate) use by_descriptor::{Base, Place, own_as_folder};
 #[cfg(not(unix))]
-pub(crate) use by_path::{Base, Place};
+pub(crate) use by_path::{Base, Place, own_as_folder};
 
 /// The way from `within` to `path`, which only goes down.
 fn rest<'a>(within: &Path, path: &'a str) -> Result<&'a Path, Failure> {
@@ -43,14 +43,17 @@ fn rest_to_new<'a>(within: &Path, path: &'a str) -> Result<(&'a Path, &'a Path),
 #[cfg(unix)]
 mod by_descriptor {
     use std::fs::File;
+    use std::io;
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
     use std::os::unix::fs::PermissionsExt;
 
     use memdir_core::flow::FileKind;
     use rustix::fs::{
-        AtFlags, CWD, Mode, OFlags, RawMode, fsync, mkdirat, openat, renameat, statat, unlinkat,
+        AtFlags, CWD, Gid, Mode, OFlags, RawMode, Uid, chownat, fchown, fsync, linkat, mkdirat,
+        openat, renameat, statat, unlinkat,
     };
     use rustix::io::Errno;
+    use rustix::process::geteuid;
 
     use super::{Failure, Path, PathBuf, rest, rest_to_new};
     use crate::failure::{failure, no_nul};
@@ -117,7 +120,7 @@ mod by_descriptor {
         }
     }
 
-    /// Where a file is to be made: its name in a folder that is open, or its whole path.
+    /// Where a name is looked up or made: it in a folder that is open, or a whole path.
     pub(crate) struct Place<'a> {
         folder: Option<OwnedFd>,
         name: &'a Path,
@@ -146,21 +149,65 @@ mod by_descriptor {
             let file = openat(self.folder(), self.name, flags, bits(mode))
                 .map_err(|errno| failure(&errno.into()))?;
             let file = File::from(file);
+            if let Some((user, group)) = owner_of(&self.folder(), self.name) {
+                let _ = fchown(&file, user, group);
+            }
             // The umask may have taken bits away. A file system that refuses modes is no reason to
             // fail.
             let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
             Ok(file)
         }
 
-        /// Gives what is here the other name.
-        pub(crate) fn rename(&self, to: &Self) -> Result<(), Failure> {
-            renameat(self.folder(), self.name, to.folder(), to.name)
-                .map_err(|errno| failure(&errno.into()))
+        /// What has the name; none too where that cannot be told.
+        pub(crate) fn kind(&self) -> Option<FileKind> {
+            let stat = statat(self.folder(), self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            Some(stat::from_system(&stat).kind)
         }
 
-        /// Best effort.
-        pub(crate) fn remove(&self) {
-            let _ = unlinkat(self.folder(), self.name, AtFlags::empty());
+        /// Gives what is here the other name, replacing a file.
+        pub(crate) fn rename(&self, to: &Self) -> io::Result<()> {
+            Ok(renameat(self.folder(), self.name, to.folder(), to.name)?)
+        }
+
+        /// Gives what is here the other name unless anything has it; none where that is not one
+        /// call to the system and the file system.
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        pub(crate) fn rename_unless_taken(&self, to: &Self) -> Option<io::Result<()>> {
+            use rustix::fs::{RenameFlags, renameat_with};
+
+            let flags = RenameFlags::NOREPLACE;
+            match renameat_with(self.folder(), self.name, to.folder(), to.name, flags) {
+                // Sandboxes forbid what they do not know.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => None,
+                renamed => Some(renamed.map_err(io::Error::from)),
+            }
+        }
+
+        #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+        pub(crate) fn rename_unless_taken(&self, _: &Self) -> Option<io::Result<()>> {
+            None
+        }
+
+        /// Gives what is here, a link itself, the other name too.
+        pub(crate) fn link(&self, to: &Self) -> io::Result<()> {
+            let flags = AtFlags::empty();
+            Ok(linkat(
+                self.folder(),
+                self.name,
+                to.folder(),
+                to.name,
+                flags,
+            )?)
+        }
+
+        /// Removes a file or a link.
+        pub(crate) fn unlink(&self) -> io::Result<()> {
+            Ok(unlinkat(self.folder(), self.name, AtFlags::empty())?)
+        }
+
+        /// Removes an empty folder.
+        pub(crate) fn remove_folder(&self) -> io::Result<()> {
+            Ok(unlinkat(self.folder(), self.name, AtFlags::REMOVEDIR)?)
         }
 
         /// Makes the name itself last. Best effort: not every file system can, and the content is
@@ -191,6 +238,28 @@ mod by_descriptor {
         }
     }
 
+    /// To whom a new name in a folder is to belong. What root makes in a user's folder would be root's,
+    /// and the user could not read it; everybody else makes what is theirs.
+    fn owner_of(folder: &impl AsFd, name: &Path) -> Option<(Option<Uid>, Option<Gid>)> {
+        if !geteuid().is_root() {
+            return None;
+        }
+        let parent = match name.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => ".".as_ref(),
+        };
+        let stat = statat(folder, parent, AtFlags::empty()).ok()?;
+        let (user, group) = (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid));
+        (!user.is_root()).then_some((Some(user), Some(group)))
+    }
+
+    /// The same for a folder that was just made.
+    pub(crate) fn own_as_folder(path: &Path) {
+        if let Some((user, group)) = owner_of(&CWD, path) {
+            let _ = chownat(CWD, path, user, group, AtFlags::SYMLINK_NOFOLLOW);
+        }
+    }
+
     /// Some systems count them in fewer bits.
     fn bits(mode: u32) -> Mode {
         Mode::from_raw_mode(RawMode::try_from(mode).unwrap_or_default())
@@ -199,6 +268,11 @@ mod by_descriptor {
     /// One folder, whether it was there or not.
     fn make_one(from: &OwnedFd, name: &Path, mode: u32, last: bool) -> Result<OwnedFd, Errno> {
         let made = mkdirat(from, name, bits(mode));
+        if made.is_ok()
+            && let Some((user, group)) = owner_of(from, name)
+        {
+            let _ = chownat(from, name, user, group, AtFlags::SYMLINK_NOFOLLOW);
+        }
         // A sandbox that forbids writing says so before it looks whether there is anything to do.
         open_one(from, name, STEP).map_err(|errno| match made {
             Err(Errno::EXIST) if last && errno == Errno::NOTDIR => Errno::EXIST,
@@ -299,10 +373,16 @@ mod by_descriptor {
 #[cfg(not(unix))]
 mod by_path {
     use std::fs::{File, OpenOptions};
+    use std::io;
+
+    use memdir_core::flow::FileKind;
 
     use super::{Failure, FailureCode, Path, PathBuf, rest, rest_to_new};
     use crate::failure::failure;
-    use crate::{open, write};
+    use crate::{open, stat, write};
+
+    /// Owners are not known here.
+    pub(crate) fn own_as_folder(_: &Path) {}
 
     /// The folder.
     pub(crate) struct Base {
@@ -363,7 +443,7 @@ mod by_path {
         }
     }
 
-    /// Where a file is to be made.
+    /// Where a name is looked up or made.
     pub(crate) struct Place<'a> {
         path: &'a str,
         base: Option<(&'a Base, &'a Path)>,
@@ -389,15 +469,36 @@ mod by_path {
                 .map_err(|error| failure(&error))
         }
 
-        /// Gives what is here the other name.
-        pub(crate) fn rename(&self, to: &Self) -> Result<(), Failure> {
-            to.again()?;
-            write::rename(self.path, to.path)
+        /// What has the name; none too where that cannot be told.
+        pub(crate) fn kind(&self) -> Option<FileKind> {
+            let metadata = std::fs::symlink_metadata(self.path).ok()?;
+            Some(stat::from_metadata(&metadata).kind)
         }
 
-        /// Best effort.
-        pub(crate) fn remove(&self) {
-            let _ = std::fs::remove_file(self.path);
+        /// Gives what is here the other name, replacing a file.
+        pub(crate) fn rename(&self, to: &Self) -> io::Result<()> {
+            std::fs::rename(self.path, to.path)
+        }
+
+        /// No such call.
+        #[expect(clippy::unused_self, reason = "as where it is one call")]
+        pub(crate) fn rename_unless_taken(&self, _: &Self) -> Option<io::Result<()>> {
+            None
+        }
+
+        /// Gives what is here, a link itself, the other name too.
+        pub(crate) fn link(&self, to: &Self) -> io::Result<()> {
+            std::fs::hard_link(self.path, to.path)
+        }
+
+        /// Removes a file or a link.
+        pub(crate) fn unlink(&self) -> io::Result<()> {
+            std::fs::remove_file(self.path)
+        }
+
+        /// Removes an empty folder.
+        pub(crate) fn remove_folder(&self) -> io::Result<()> {
+            std::fs::remove_dir(self.path)
         }
 
         /// Not where a folder cannot be opened.

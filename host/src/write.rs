@@ -1,44 +1,53 @@
-//! The effects that change files. When one of them is answered its change is on disk, as far as
-//! the system lets a program ask for that.
+//! The effects that change what files hold, and folders.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
+use std::path::Path;
 
 use memdir_core::flow::Failure;
 
 use crate::failure::failure;
 use crate::open;
-use crate::within::{Base, Place};
+use crate::within::{Base, Place, own_as_folder};
 
-/// A new file, or through the temporary file `via` a whole replacement.
+/// A new file, or through the temporary file `via` a whole replacement. With `sync` the content is on
+/// disk when this returns, and the name that is replaced, as far as the system lets a program ask for
+/// that.
 pub(crate) fn write(
     path: &str,
     within: Option<&str>,
     content: &[u8],
     via: Option<&str>,
     mode: u32,
+    sync: bool,
 ) -> Result<(), Failure> {
     let base = within.map(Base::open).transpose()?;
     let target = Place::new(base.as_ref(), path)?;
     let temporary = via.map(|via| Place::new(base.as_ref(), via)).transpose()?;
     let created = temporary.as_ref().unwrap_or(&target);
-    let result = fill(created.create(mode)?, content).and_then(|()| match &temporary {
-        Some(temporary) => temporary.rename(&target),
+    let filled = fill(created.create(mode)?, content, sync);
+    let result = filled.and_then(|()| match &temporary {
+        Some(temporary) => {
+            target.again()?;
+            temporary.rename(&target).map_err(|error| failure(&error))
+        }
         None => Ok(()),
     });
     if let Err(failure) = result {
         // It was made here, so it is ours to remove; the first failure is the one to tell.
-        created.remove();
+        let _ = created.unlink();
         return Err(failure);
     }
-    target.sync_folder();
+    if sync && temporary.is_some() {
+        target.sync_folder();
+    }
     target.again()
 }
 
 /// Takes the file, so that it is closed before it is renamed or removed.
-fn fill(mut file: File, content: &[u8]) -> Result<(), Failure> {
+fn fill(mut file: File, content: &[u8], sync: bool) -> Result<(), Failure> {
     file.write_all(content)
-        .and_then(|()| file.sync_all())
+        .and_then(|()| if sync { file.sync_all() } else { Ok(()) })
         .map_err(|error| failure(&error))
 }
 
@@ -60,7 +69,18 @@ pub(crate) fn make_dirs(path: &str, mode: u32) -> Result<(), Failure> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     set_mode(&mut builder, mode);
-    match builder.create(path) {
+    let missing: Vec<_> = Path::new(path)
+        .ancestors()
+        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        .collect();
+    let made = builder.create(path);
+    if made.is_ok() {
+        missing
+            .iter()
+            .rev()
+            .for_each(|folder| own_as_folder(folder));
+    }
+    match made {
         // A sandbox that forbids writing says so before it looks whether there is anything to do.
         Err(_) if std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) => Ok(()),
         made => made.map_err(|error| failure(&error)),
@@ -75,27 +95,6 @@ fn set_mode(builder: &mut std::fs::DirBuilder, mode: u32) {
 
 #[cfg(not(unix))]
 fn set_mode(_: &mut std::fs::DirBuilder, _: u32) {}
-
-/// A file, a link or an empty folder.
-pub(crate) fn remove(path: &str) -> Result<(), Failure> {
-    let Err(error) = std::fs::remove_file(path) else {
-        return Ok(());
-    };
-    // Linux calls it a folder, others say that the operation is not permitted.
-    let may_be_folder = matches!(
-        error.kind(),
-        ErrorKind::IsADirectory | ErrorKind::PermissionDenied
-    );
-    if may_be_folder && std::fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return std::fs::remove_dir(path).map_err(|error| failure(&error));
-    }
-    Err(failure(&error))
-}
-
-/// Renames, replacing a file at the target.
-pub(crate) fn rename(from: &str, to: &str) -> Result<(), Failure> {
-    std::fs::rename(from, to).map_err(|error| failure(&error))
-}
 
 /// Sets the modification time of the path itself, in milliseconds since the epoch.
 #[cfg(unix)]

@@ -60,6 +60,8 @@ fn numbers_of_the_system_have_their_codes() {
         (Errno::TXTBSY, FailureCode::Busy),
         (Errno::NXIO, FailureCode::Unsupported),
         (Errno::NOSYS, FailureCode::Unsupported),
+        (Errno::OPNOTSUPP, FailureCode::Unsupported),
+        (Errno::MLINK, FailureCode::Unsupported),
         (Errno::TIMEDOUT, FailureCode::Timeout),
         (Errno::IO, FailureCode::Other),
         (Errno::INVAL, FailureCode::Other),
@@ -81,12 +83,23 @@ fn a_rename_across_devices_says_so() {
     let from = format!("{}/x.md", temporary.path());
     std::fs::write(&from, "x").unwrap();
     let to = format!("/dev/shm/memdir-host-{}", std::process::id());
-    let outcome = perform(&Effect::Rename {
+    let rename = |replace| Effect::Rename {
         from: from.clone(),
         to: to.clone(),
-    });
-    let _ = std::fs::remove_file(&to);
-    assert_eq!(code(&outcome), Some(FailureCode::CrossDevice));
+        within: None,
+        replace,
+        sync: false,
+    };
+    let link = Effect::Link {
+        from: from.clone(),
+        to: to.clone(),
+        within: None,
+    };
+    for effect in [rename(true), rename(false), link] {
+        let outcome = perform(&effect);
+        let _ = std::fs::remove_file(&to);
+        assert_eq!(code(&outcome), Some(FailureCode::CrossDevice), "{effect:?}");
+    }
     // The temporary file of a replacement goes away when the rename fails.
     let outcome = perform(&Effect::Write {
         path: to,
@@ -94,6 +107,7 @@ fn a_rename_across_devices_says_so() {
         content: Content::Text("y".into()),
         via: Some(format!("{}/y.memdir-tmp", temporary.path())),
         mode: 0o600,
+        sync: true,
     });
     assert_eq!(code(&outcome), Some(FailureCode::CrossDevice));
     assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 1);
@@ -255,7 +269,7 @@ fn random_bytes_differ_and_the_host_is_always_the_same() {
 /// Another program exchanges a folder for a link as fast as it can.
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_is_made_through_a_folder_that_is_exchanged_for_a_link() {
+fn nothing_is_changed_through_a_folder_that_is_exchanged_for_a_link() {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -266,6 +280,7 @@ fn nothing_is_made_through_a_folder_that_is_exchanged_for_a_link() {
         std::fs::create_dir_all(format!("{root}/{folder}")).unwrap();
     }
     symlink("../foreign", format!("{root}/store/link")).unwrap();
+    std::fs::write(format!("{root}/foreign/keep"), "x").unwrap();
     let (own, link) = (format!("{root}/store/own"), format!("{root}/store/link"));
     let within = Some(format!("{root}/store/"));
     let done = AtomicBool::new(false);
@@ -283,6 +298,7 @@ fn nothing_is_made_through_a_folder_that_is_exchanged_for_a_link() {
                 content: Content::Text("x".into()),
                 via,
                 mode: 0o600,
+                sync: false,
             };
             for effect in [
                 write(format!("{number}"), None),
@@ -295,6 +311,22 @@ fn nothing_is_made_through_a_folder_that_is_exchanged_for_a_link() {
                     within: within.clone(),
                     mode: 0o700,
                 },
+                Effect::Link {
+                    from: format!("{own}/{number}"),
+                    to: format!("{own}/{number}-second"),
+                    within: within.clone(),
+                },
+                Effect::Rename {
+                    from: format!("{own}/keep"),
+                    to: format!("{own}/kept"),
+                    within: within.clone(),
+                    replace: number % 2 == 0,
+                    sync: false,
+                },
+                Effect::Remove {
+                    path: format!("{own}/keep"),
+                    within: within.clone(),
+                },
             ] {
                 outcomes.push(perform(&effect));
             }
@@ -303,16 +335,19 @@ fn nothing_is_made_through_a_folder_that_is_exchanged_for_a_link() {
     });
     for outcome in outcomes {
         let code = code(&outcome);
-        // A link that is none any more when it is looked at was no folder.
+        // A link that is none any more when it is looked at was no folder. What is not there was
+        // not made, or lies in the other folder only.
         let expected = [
             None,
             Some(FailureCode::Loop),
             Some(FailureCode::NotADirectory),
+            Some(FailureCode::NotFound),
         ];
         assert!(expected.contains(&code), "{code:?}");
     }
     let count = |path: &str| std::fs::read_dir(path).unwrap().count();
-    assert_eq!(count(&format!("{root}/foreign")), 0);
+    assert_eq!(count(&format!("{root}/foreign")), 1);
+    assert!(std::fs::exists(format!("{root}/foreign/keep")).unwrap());
     assert_eq!(count(&format!("{root}/store")), 2);
     for folder in [&own, &link] {
         for entry in std::fs::read_dir(folder).unwrap() {

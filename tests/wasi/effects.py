@@ -1,7 +1,7 @@
-"""A host in Python, as small as one can be: what a scan, a read, a prompt and a recall ask for.
+"""A host in Python, as small as one can be: what the flows of a store ask for.
 
-It shows what an embedder has to write. It is no model for hostile stores: the real hosts open
-files so that a FIFO or a link that appears meanwhile does no harm.
+It shows what an embedder has to write. It is no model for hostile stores: in the real hosts nothing
+leaves `within` through a link that appears between the look and the deed either.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ CODES = {
     errno.EISDIR: "is-a-directory",
     errno.ELOOP: "loop",
     errno.ENAMETOOLONG: "name-too-long",
+    errno.EOPNOTSUPP: "unsupported",
 }
 
 
@@ -46,8 +47,13 @@ class Host:
         method = getattr(self, effect.tag.replace("-", "_"), None)
         if method is None:
             return failed("unsupported", f"this host cannot {effect.tag}")
+        payload = effect.payload or {}
+        if payload.get("within") is not None:
+            names = [payload[key] for key in ("path", "from", "to") if key in payload]
+            if any(is_led_away(name, payload["within"]) for name in names):
+                return failed("loop", "a folder on the way is a link")
         try:
-            return method(**effect.payload) if effect.payload else method()
+            return method(**payload)
         except OSError as error:
             return failed(CODES.get(error.errno or 0, "other"), str(error))
 
@@ -89,19 +95,62 @@ class Host:
         return Variant("heads", {"heads": heads})
 
     def make_dir(self, path: str, within: str | None, mode: int) -> Variant:
-        Path(path).mkdir(mode, parents=within is None, exist_ok=True)
+        if within is not None and not Path(within).is_dir():
+            raise FileNotFoundError(errno.ENOENT, "no such folder", within)
+        Path(path).mkdir(mode, parents=True, exist_ok=True)
         return Variant("done")
 
     def write(
-        self, path: str, within: str | None, content: Variant, via: str | None, mode: int
+        self,
+        path: str,
+        within: str | None,
+        content: Variant,
+        via: str | None,
+        mode: int,
+        sync: bool,
     ) -> Variant:
-        data = content.payload.get("bytes") or content.payload["text"].encode()
+        is_text = content.tag == "text"
+        data = content.payload["text"].encode() if is_text else content.payload["bytes"]
         # Without `via` the file must not be there yet.
         with open(via or path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         if via:
             Path(via).replace(path)
         return Variant("done")
+
+    def remove(self, path: str, within: str | None) -> Variant:
+        if Path(path).is_dir() and not Path(path).is_symlink():
+            Path(path).rmdir()
+        else:
+            Path(path).unlink()
+        return Variant("done")
+
+    def rename(self, to: str, within: str | None, replace: bool, sync: bool, **old: str) -> Variant:
+        if replace:
+            Path(old["from"]).replace(to)
+        else:
+            # A second name fails where there is one, which a rename does not.
+            os.link(old["from"], to, follow_symlinks=False)
+            Path(old["from"]).unlink()
+        if sync:
+            folder = os.open(Path(to).parent, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
+        return Variant("done")
+
+    def link(self, to: str, within: str | None, **old: str) -> Variant:
+        os.link(old["from"], to, follow_symlinks=False)
+        return Variant("done")
+
+    def process_alive(self, pid: int) -> Variant:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return Variant("alive", {"alive": False})
+        return Variant("alive", {"alive": True})
 
     def random(self, length: int) -> Variant:
         return Variant("content", {"content": Variant("bytes", {"bytes": os.urandom(length)})})
@@ -127,12 +176,22 @@ class Host:
         self.events.append(event)
 
 
+def is_led_away(path: str, within: str) -> bool:
+    """Whether a folder between the two is a link."""
+    folders = Path(path).relative_to(within).parents
+    return any((Path(within) / folder).is_symlink() for folder in folders if folder.name)
+
+
 def failed(code: str, message: str) -> Variant:
     return Variant("failed", {"code": code, "message": message})
 
 
 def content(path: str, offset: int, length: int) -> Variant:
-    with Path(path).open("rb") as file:
+    # A flow may ask before it knows what the path is: a FIFO must not make it wait.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EOPNOTSUPP, "no regular file", path)
         file.seek(offset)
         data = file.read(length)
     try:

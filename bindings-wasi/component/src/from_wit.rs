@@ -12,7 +12,8 @@ use memdir_core::memory::MemoryHeader;
 use memdir_core::model::{Key, Message, ModelOptions, ModelRequest};
 use memdir_core::paths::{DirectoryQuestion, PerSource};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
-use memdir_core::store::{Features, OpenOptions, PromptOptions, RecallOptions};
+use memdir_core::store::{Features, ForgetOptions, OpenOptions, PromptOptions, RecallOptions};
+use memdir_core::write::{IndexEntry, MemoryChanges, SaveOptions};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
 use crate::same::{each, maybe, pairs, records};
@@ -32,6 +33,7 @@ records! {
     rules::RankedMemory => RankedMemory { path, text, age_days, uses }
     rules::ToolResult => ToolResult { tool, ok }
     rules::ModelOptions => ModelOptions { name, api_key as key, base_url }
+    rules::IndexEntry => IndexEntry { name, description }
     rules::Message => Message { role as Into::into, content }
     flows::Features => Features {
         team, extract, extract_non_interactive, one_step, daily_log, dream, extract_every,
@@ -47,6 +49,7 @@ records! {
         limit, strategy as Into::into, recent_tools, tool_results as each, surfaced, already_read,
         state as Into::into,
     }
+    flows::ForgetOptions => ForgetOptions { expect }
     flows::CommandOptions => CommandOptions { args, cwd, home, env as pairs }
     rules::Header => Header { name, value }
     flows::Event => Event { kind, path, code, message }
@@ -85,6 +88,48 @@ impl From<rules::MemoryHeader> for MemoryHeader {
             modified_ms,
             mtime_ms,
             size,
+        }
+    }
+}
+
+impl From<rules::MemoryChanges> for MemoryChanges {
+    fn from(changes: rules::MemoryChanges) -> Self {
+        let rules::MemoryChanges {
+            name,
+            description,
+            type_,
+            modified,
+            body,
+        } = changes;
+        Self {
+            name,
+            description,
+            kind: maybe(type_),
+            modified,
+            body,
+        }
+    }
+}
+
+impl From<flows::SaveOptions> for SaveOptions {
+    fn from(options: flows::SaveOptions) -> Self {
+        let flows::SaveOptions {
+            type_,
+            name,
+            description,
+            body,
+            scope,
+            path,
+            expect,
+        } = options;
+        Self {
+            kind: maybe(type_),
+            name,
+            description,
+            body,
+            scope: maybe(scope),
+            path,
+            expect,
         }
     }
 }
@@ -168,12 +213,14 @@ impl From<flows::Effect> for Effect {
                 content,
                 via,
                 mode,
+                sync,
             }) => Self::Write {
                 path,
                 within,
                 content: content.into(),
                 via,
                 mode,
+                sync,
             },
             flows::Effect::Append(flows::AppendEffect {
                 path,
@@ -187,8 +234,25 @@ impl From<flows::Effect> for Effect {
             flows::Effect::MakeDir(flows::MakeDirEffect { path, within, mode }) => {
                 Self::MakeDir { path, within, mode }
             }
-            flows::Effect::Remove(flows::OnPath { path }) => Self::Remove { path },
-            flows::Effect::Rename(flows::RenameEffect { from, to }) => Self::Rename { from, to },
+            flows::Effect::Remove(flows::RemoveEffect { path, within }) => {
+                Self::Remove { path, within }
+            }
+            flows::Effect::Rename(flows::RenameEffect {
+                from,
+                to,
+                within,
+                replace,
+                sync,
+            }) => Self::Rename {
+                from,
+                to,
+                within,
+                replace,
+                sync,
+            },
+            flows::Effect::Link(flows::LinkEffect { from, to, within }) => {
+                Self::Link { from, to, within }
+            }
             flows::Effect::SetMtime(flows::SetMtimeEffect { path, mtime_ms }) => {
                 Self::SetMtime { path, mtime_ms }
             }

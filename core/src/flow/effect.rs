@@ -201,7 +201,7 @@ pub enum Effect {
         /// The path.
         path: String,
     },
-    /// A whole file, on disk (fsync) when answered; answers `done`.
+    /// A whole file; answers `done`.
     Write {
         /// The file.
         path: String,
@@ -214,6 +214,10 @@ pub enum Effect {
         via: Option<String>,
         /// Permission bits where the host has them.
         mode: u32,
+        /// Whether the content, and with `via` the name, are on disk (fsync) when answered. Without
+        /// it a power failure may leave a file without content. The name of a new file lasts when a
+        /// rename to its place does.
+        sync: bool,
     },
     /// Adds to the end of a file, creating it; answers `done`.
     Append {
@@ -237,13 +241,33 @@ pub enum Effect {
     Remove {
         /// The path.
         path: String,
+        /// What it must not leave.
+        within: Option<String>,
     },
-    /// Renames, replacing a file at the target; answers `done`.
+    /// Renames what is at `from`, a link itself; answers `done`.
     Rename {
         /// The old path.
         from: String,
         /// The new path.
         to: String,
+        /// What both must not leave.
+        within: Option<String>,
+        /// Whether a file at the target is replaced; else it fails with `exists` when anything is
+        /// there, and nothing has changed.
+        replace: bool,
+        /// Whether the new name is on disk (fsync of the folder) when answered.
+        sync: bool,
+    },
+    /// A second name for the same file (a hard link): both names show whatever is written into it.
+    /// A link at `from` is not followed. Fails with `exists` when anything has the new name, with
+    /// `unsupported` where files have one name only; answers `done`.
+    Link {
+        /// The file.
+        from: String,
+        /// The new name.
+        to: String,
+        /// What both must not leave.
+        within: Option<String>,
     },
     /// Sets the modification time; answers `done`.
     SetMtime {
@@ -375,6 +399,7 @@ impl Effect {
             | Self::MakeDir { .. }
             | Self::Remove { .. }
             | Self::Rename { .. }
+            | Self::Link { .. }
             | Self::SetMtime { .. }
             | Self::Sleep { .. }
             | Self::Print { .. }

@@ -45,9 +45,10 @@ impl Host {
         lock(&self.shared).cancelled
     }
 
-    /// Ends a flow that was cancelled instead of letting it take `aborted` for a failing host.
+    /// Ends a flow that was cancelled instead of letting it take `aborted` for a failing host; not what
+    /// is done through a shielded handle, which comes to its end.
     pub(crate) fn stop_if_cancelled(&self) -> Result<(), Error> {
-        if self.cancelled() {
+        if !self.shielded && self.cancelled() {
             return Err(Error::new(
                 ErrorCode::Aborted,
                 "the operation was cancelled before it was done",
@@ -147,14 +148,14 @@ impl Host {
     }
 
     /// A new file, or with `via` a whole replacement, through no link below `within`; on disk when
-    /// this returns.
+    /// this returns if `sync` says so.
     pub async fn write(
         &self,
         path: &str,
         within: Option<&str>,
         content: Content,
         via: Option<String>,
-        mode: u32,
+        (mode, sync): (u32, bool),
     ) -> Answer<()> {
         self.done(Effect::Write {
             path: path.into(),
@@ -162,6 +163,7 @@ impl Host {
             content,
             via,
             mode,
+            sync,
         })
         .await
     }
@@ -186,16 +188,41 @@ impl Host {
         .await
     }
 
-    /// Removes a file, a link or an empty folder.
-    pub async fn remove(&self, path: &str) -> Answer<()> {
-        self.done(Effect::Remove { path: path.into() }).await
+    /// Removes a file, a link or an empty folder, through no link below `within`.
+    pub async fn remove(&self, path: &str, within: Option<&str>) -> Answer<()> {
+        self.done(Effect::Remove {
+            path: path.into(),
+            within: within.map(str::to_owned),
+        })
+        .await
     }
 
-    /// Renames, replacing a file at the target.
-    pub async fn rename(&self, from: &str, to: &str) -> Answer<()> {
+    /// Renames through no link below `within`, over a file at the target if `replace` says so; on
+    /// disk when this returns if `sync` says so.
+    pub async fn rename(
+        &self,
+        from: &str,
+        to: &str,
+        within: Option<&str>,
+        replace: bool,
+        sync: bool,
+    ) -> Answer<()> {
         self.done(Effect::Rename {
             from: from.into(),
             to: to.into(),
+            within: within.map(str::to_owned),
+            replace,
+            sync,
+        })
+        .await
+    }
+
+    /// Gives a file a second name, through no link below `within`.
+    pub async fn link(&self, from: &str, to: &str, within: Option<&str>) -> Answer<()> {
+        self.done(Effect::Link {
+            from: from.into(),
+            to: to.into(),
+            within: within.map(str::to_owned),
         })
         .await
     }
