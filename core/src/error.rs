@@ -124,6 +124,8 @@ error_codes! {
     Usage Input "unknown option --jsn; see memdir --help";
     Disabled Input "memory is off (env-disabled); unset CLAUDE_CODE_DISABLE_AUTO_MEMORY to use it";
     Closed Input "the store is closed; open it again";
+    FrontmatterInvalid Input "the frontmatter is no plain list of keys and cannot be changed safely; mend it in an editor first";
+    UserPrivate Input "a memory of type user stays private; save it without the team scope, or give it another type";
     NotText Input "notes.md is not UTF-8 text; convert it to UTF-8";
     PathEmpty Path "the memory directory is empty; give an absolute path";
     PathNul Path "the memory directory holds a NUL character; give a plain absolute path";

@@ -12,6 +12,8 @@ pub(crate) enum Member {
     Missing,
     Flag(bool),
     Text(String),
+    /// Not negative and whole.
+    Number(u64),
     Other,
 }
 
@@ -115,8 +117,8 @@ impl<'de> Visitor<'de> for MemberVisitor {
         Ok(Member::Other)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Member, E> {
-        Ok(Member::Other)
+    fn visit_u64<E>(self, number: u64) -> Result<Member, E> {
+        Ok(Member::Number(number))
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Member, E> {

@@ -23,6 +23,7 @@ pub mod rules;
 pub mod store;
 pub mod team;
 mod text;
+pub mod write;
 
 /// The version of every package of this project.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

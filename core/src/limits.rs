@@ -42,6 +42,13 @@ pub const INDEX_TARGET_BYTES: usize = 17_500;
 pub const INDEX_LINE_LONG: usize = 150;
 /// Characters of an index line above which it is too long (facts 7.3).
 pub const INDEX_LINE_TOO_LONG: usize = 200;
+/// UTF-8 bytes of the part of a file name that is made from the name of a memory; no source, short
+/// enough that its index line has room for more than the name.
+pub const FILE_SLUG_BYTES: usize = 48;
+/// Characters of a name in an index line; no source.
+pub const INDEX_TITLE_CHARS: usize = 48;
+/// Characters that a hook in an index line has at least, or it is left out; no source.
+pub const INDEX_HOOK_LEAST: usize = 10;
 /// Folder of the daily logs inside a store (facts 12).
 pub const LOGS_FOLDER: &str = "logs";
 /// Folder of all projects below the config home (facts 1.2).
@@ -79,6 +86,8 @@ pub const OWN_FOLDER: &str = ".memdir";
 pub const TEMPORARY_ENDING: &str = ".memdir-tmp";
 /// Folder of the team memories inside a store (facts 11.1).
 pub const TEAM_FOLDER: &str = "team";
+/// The index of that folder.
+pub const TEAM_INDEX: &str = "team/MEMORY.md";
 /// Bytes up to which an identifier is found as a whole, not only by its parts.
 pub const CHUNK_MAX_BYTES: usize = 64;
 /// Bytes of one word that count; what is longer is noise, such as encoded data.
@@ -184,6 +193,36 @@ pub const RETRIES: u32 = 3;
 pub const RETRY_FIRST_MS: u64 = 500;
 /// The longest pause, in milliseconds (facts 11.3).
 pub const RETRY_MAX_MS: u64 = 32_000;
+/// Random bytes of a name that no other writer has.
+pub const TOKEN_BYTES: u32 = 8;
+/// Name of the lock in memdir's own folder (design, "Our own files").
+pub const LOCK_NAME: &str = "lock";
+/// The most that is read of it.
+pub const LOCK_MAX_BYTES: u64 = 4 * 1024;
+/// How long the same lock must be seen before it is taken over, in milliseconds (design).
+pub const LOCK_TAKEOVER_MS: u64 = 5_000;
+/// How long a writer waits for the lock, in milliseconds (design).
+pub const LOCK_WAIT_MS: u64 = 30_000;
+/// The first pause of a writer that waits, in milliseconds; each next one is twice as long.
+pub const LOCK_FIRST_PAUSE_MS: u64 = 1;
+/// The longest one.
+pub const LOCK_MAX_PAUSE_MS: u64 = 32;
+/// The longest pause behind other writes of the same store, in milliseconds.
+pub const QUEUE_MAX_PAUSE_MS: u64 = 500;
+/// How often a change is made anew when another program writes the same files; no source.
+pub const WRITE_ATTEMPTS: u32 = 20;
+/// Memories of one name that get a file name with a number; no source.
+pub const FILE_MAX_NUMBER: u32 = 1_000;
+/// Age after which a temporary file is one that was left behind, in milliseconds; no source.
+pub const TEMPORARY_MAX_AGE_MS: i64 = 60_000;
+/// Folder of what was replaced or forgotten, in memdir's own folder.
+pub const TRASH_FOLDER: &str = "trash";
+/// What is kept in it (design).
+pub const TRASH_MAX_ITEMS: usize = 100;
+/// How long, in milliseconds (design).
+pub const TRASH_MAX_AGE_MS: i64 = 30 * 86_400_000;
+/// Name of the record of forgotten team memories in memdir's own folder.
+pub const TOMBSTONES_NAME: &str = "tombstones.json";
 /// Name of the file of use counts in memdir's own folder.
 pub const USES_NAME: &str = "uses.json";
 /// The most that is read of it.

@@ -135,6 +135,8 @@ pub enum ReportCode {
     SessionBudget,
     /// The file of use counts cannot be read and counts as empty.
     UsesUnreadable,
+    /// A team memory was forgotten here only.
+    TeamKeepsCopy,
 }
 
 impl ReportCode {

@@ -15,3 +15,4 @@ pub use crate::recall::{
     cut_memory, grant_bytes, rank_memories, read_selection, recent_tools, tokenize,
 };
 pub use crate::team::{batch_entries, team_delta};
+pub use crate::write::{memory_file_name, update_index, update_memory};

@@ -111,6 +111,14 @@ pub(crate) fn without_end(line: &str) -> &str {
     line.strip_suffix("\r").unwrap_or(line)
 }
 
+/// The line end that a text uses: that of its first line.
+pub(crate) fn line_end(text: &str) -> &'static str {
+    match text.split_once('\n') {
+        Some((line, _)) if line.ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
 /// Trims as JavaScript does (white space and U+FEFF), and U+0085.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')

@@ -16,13 +16,14 @@ use memdir_core::memory::{MemoryHeader, MemoryType};
 use memdir_core::model::{ModelOptions, ModelRequest};
 use memdir_core::paths::{DirectoryQuestion, Environment, PerSource, Platform};
 use memdir_core::recall::{RankedMemory, ToolResult};
+use memdir_core::write::{IndexEntry, MemoryChanges};
 use memdir_core::{Error, rules};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rules that have vectors. A file of another name, or none of one of these, is a failure.
-const RULES: [(&str, Rule); 23] = [
+const RULES: [(&str, Rule); 26] = [
     ("batch_entries", batch_entries),
     ("choose_directory", choose_directory),
     ("cut_memory", cut_memory),
@@ -36,6 +37,7 @@ const RULES: [(&str, Rule); 23] = [
     ("lint_memories", lint_memories),
     ("memory_age", memory_age),
     ("memory_enabled", memory_enabled),
+    ("memory_file_name", memory_file_name),
     ("parse_frontmatter", parse_frontmatter),
     ("parse_settings", parse_settings),
     ("project_slug", project_slug),
@@ -45,6 +47,8 @@ const RULES: [(&str, Rule); 23] = [
     ("team_delta", team_delta),
     ("tokenize", tokenize),
     ("truncate_index", truncate_index),
+    ("update_index", update_index),
+    ("update_memory", update_memory),
     ("validate_memory_path", validate_memory_path),
 ];
 
@@ -479,6 +483,57 @@ fn decode_model_answer(value: Value) -> Result<Result<Value, Value>, String> {
     let Answered { name, status, body } = input(value)?;
     match rules::decode_model_answer(&name, status, &body) {
         Ok(text) => output(text),
+        Err(error) => refused(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    #[serde(rename = "type")]
+    kind: MemoryType,
+    name: String,
+    number: u32,
+}
+
+fn memory_file_name(value: Value) -> Result<Result<Value, Value>, String> {
+    let Named { kind, name, number } = input(value)?;
+    output(rules::memory_file_name(kind, &name, number))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemoryEdit {
+    text: Option<String>,
+    changes: MemoryChanges,
+}
+
+fn update_memory(value: Value) -> Result<Result<Value, Value>, String> {
+    let MemoryEdit { text, changes } = input(value)?;
+    match rules::update_memory(text.as_deref(), &changes) {
+        Ok(edited) => output(edited),
+        Err(error) => refused(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IndexEdit {
+    text: Option<String>,
+    folder: String,
+    path: String,
+    entry: Option<IndexEntry>,
+}
+
+fn update_index(value: Value) -> Result<Result<Value, Value>, String> {
+    let IndexEdit {
+        text,
+        folder,
+        path,
+        entry,
+    } = input(value)?;
+    match rules::update_index(text.as_deref(), &folder, &path, entry.as_ref()) {
+        Ok(edited) => output(edited),
         Err(error) => refused(&error),
     }
 }

@@ -3,7 +3,9 @@
 use lexopt::{Arg, Parser};
 
 use crate::error::{Error, ErrorCode};
-use crate::text::quoted;
+use crate::memory::{MemoryType, Scope};
+use crate::text::{quoted, wire_name};
+use crate::write::SaveOptions;
 
 /// One understood command line.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,8 +29,22 @@ pub(super) enum Command {
     Scan,
     Prompt,
     Lint,
-    Show { path: String },
-    Recall { query: String, limit: Option<u32> },
+    Show {
+        path: String,
+    },
+    Recall {
+        query: String,
+        limit: Option<u32>,
+    },
+    /// All but the body, which is read from the standard input.
+    Save(SaveOptions),
+    Forget {
+        path: String,
+        expect: Option<String>,
+    },
+    Undo {
+        path: Option<String>,
+    },
 }
 
 /// Reads the arguments; global options may stand anywhere.
@@ -37,12 +53,49 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
     let mut words: Vec<String> = Vec::new();
     let (mut directory, mut cwd, mut model, mut limit) = (None, None, None, None);
     let (mut json, mut help, mut version) = (false, false, false);
+    let (mut save, mut expect, mut undo) = (SaveOptions::default(), None, false);
+    // Options that only some commands have.
+    let mut owned: Vec<(&str, &[&str])> = Vec::new();
     while let Some(arg) = parser.next().map_err(|error| usage(&error.to_string()))? {
         match arg {
             Arg::Long("dir") => directory = Some(text(parser.value())?),
             Arg::Long("cwd") => cwd = Some(text(parser.value())?),
-            Arg::Long("model") => model = Some(text(parser.value())?),
-            Arg::Long("limit") => limit = Some(number("--limit", &text(parser.value())?)?),
+            Arg::Long("model") => {
+                model = Some(text(parser.value())?);
+                owned.push(("--model", &["recall"]));
+            }
+            Arg::Long("limit") => {
+                limit = Some(number("--limit", &text(parser.value())?)?);
+                owned.push(("--limit", &["recall"]));
+            }
+            Arg::Long("type") => {
+                save.kind = Some(kind(&text(parser.value())?)?);
+                owned.push(("--type", &["save"]));
+            }
+            Arg::Long("name") => {
+                save.name = Some(text(parser.value())?);
+                owned.push(("--name", &["save"]));
+            }
+            Arg::Long("description") => {
+                save.description = Some(text(parser.value())?);
+                owned.push(("--description", &["save"]));
+            }
+            Arg::Long("scope") => {
+                save.scope = Some(scope(&text(parser.value())?)?);
+                owned.push(("--scope", &["save"]));
+            }
+            Arg::Long("path") => {
+                save.path = Some(plain(&text(parser.value())?));
+                owned.push(("--path", &["save"]));
+            }
+            Arg::Long("expect") => {
+                expect = Some(text(parser.value())?);
+                owned.push(("--expect", &["save", "forget"]));
+            }
+            Arg::Long("undo") => {
+                undo = true;
+                owned.push(("--undo", &["forget"]));
+            }
             Arg::Long("json") => json = true,
             Arg::Long("help") | Arg::Short('h') => help = true,
             Arg::Long("version") | Arg::Short('V') => version = true,
@@ -50,11 +103,15 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             other => return Err(usage(&other.unexpected().to_string())),
         }
     }
-    let is_recall = words.first().is_some_and(|word| word == "recall");
-    for (option, given) in [("--limit", limit.is_some()), ("--model", model.is_some())] {
-        if given && !is_recall && !help && !version {
-            return Err(usage(&format!("{option} belongs to recall")));
-        }
+    let name = words.first().map(String::as_str).unwrap_or_default();
+    if let Some((option, owners)) = owned.iter().find(|(_, owners)| !owners.contains(&name))
+        && !help
+        && !version
+    {
+        return Err(usage(&format!(
+            "{option} belongs to {}",
+            owners.join(" and ")
+        )));
     }
     let command = match words.split_first() {
         _ if help => Command::Help,
@@ -66,8 +123,14 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             ("scan", []) => Command::Scan,
             ("lint", []) => Command::Lint,
             ("prompt", []) => Command::Prompt,
-            ("show", [path]) => Command::Show {
-                path: path.strip_prefix("./").unwrap_or(path).to_owned(),
+            ("show", [path]) => Command::Show { path: plain(path) },
+            ("save", []) => Command::Save(SaveOptions { expect, ..save }),
+            ("forget", paths @ ([] | [_])) if undo => Command::Undo {
+                path: paths.first().map(|path| plain(path)),
+            },
+            ("forget", [path]) => Command::Forget {
+                path: plain(path),
+                expect,
             },
             // A query need not be quoted.
             ("recall", [_, ..]) => Command::Recall {
@@ -75,8 +138,15 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                 limit,
             },
             ("recall", []) => return Err(usage("recall needs a query")),
-            ("show", []) => return Err(usage("show needs the path of a memory")),
-            ("path" | "scan" | "prompt" | "show" | "lint" | "help", _) => {
+            ("show" | "forget", []) => {
+                return Err(usage(&format!("{name} needs the path of a memory")));
+            }
+            ("save", _) => {
+                return Err(usage(
+                    "save takes options only, and the body from standard input",
+                ));
+            }
+            ("path" | "scan" | "prompt" | "show" | "lint" | "help" | "forget", _) => {
                 return Err(usage(&format!("{name} was given too many arguments")));
             }
             _ => return Err(usage(&format!("there is no command {}", quoted(name)))),
@@ -89,6 +159,34 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
         json,
         model,
     })
+}
+
+/// A path as people write it in a shell.
+fn plain(path: &str) -> String {
+    path.strip_prefix("./").unwrap_or(path).to_owned()
+}
+
+fn kind(value: &str) -> Result<MemoryType, Error> {
+    MemoryType::from_name(value).ok_or_else(|| {
+        let names: Vec<&str> = MemoryType::ALL.map(MemoryType::name).to_vec();
+        usage(&format!(
+            "--type needs one of {}, not {}",
+            names.join(", "),
+            quoted(value)
+        ))
+    })
+}
+
+fn scope(value: &str) -> Result<Scope, Error> {
+    [Scope::Private, Scope::Team]
+        .into_iter()
+        .find(|scope| wire_name(scope) == value)
+        .ok_or_else(|| {
+            usage(&format!(
+                "--scope needs private or team, not {}",
+                quoted(value)
+            ))
+        })
 }
 
 fn number(option: &str, value: &str) -> Result<u32, Error> {
@@ -170,6 +268,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_saved_and_forgotten_is_read() {
+        let parsed = parse(words(
+            "save --type user --name Role --scope private --path ./user/role.md --expect absent",
+        ));
+        let Command::Save(save) = parsed.unwrap().command else {
+            panic!("no save");
+        };
+        assert_eq!(save.name.as_deref(), Some("Role"));
+        assert_eq!(save.path.as_deref(), Some("user/role.md"));
+        assert_eq!(save.expect.as_deref(), Some("absent"));
+        let undo = |path: Option<&str>| Command::Undo {
+            path: path.map(str::to_owned),
+        };
+        assert_eq!(parse(words("forget --undo")).unwrap().command, undo(None));
+        assert_eq!(
+            parse(words("forget a.md --undo")).unwrap().command,
+            undo(Some("a.md"))
+        );
+    }
+
+    #[test]
     fn wrong_usage_is_named() {
         for (line, problem) in [
             ("", "no command"),
@@ -184,6 +303,13 @@ mod tests {
             ("recall --limit five x", "--limit"),
             ("scan --limit 3", "--limit"),
             ("lint --model openai/x", "--model"),
+            ("save a.md", "standard input"),
+            ("save --type note", "user, feedback, project, reference"),
+            ("save --scope all", "private or team"),
+            ("forget", "path"),
+            ("forget a.md b.md", "too many"),
+            ("show a.md --undo", "--undo"),
+            ("forget a.md --name x", "--name"),
         ] {
             let error = parse(words(line)).unwrap_err();
             assert_eq!(error.code, crate::ErrorCode::Usage, "{line}");

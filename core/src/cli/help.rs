@@ -11,6 +11,11 @@ Commands:
   prompt        print what an agent is told about its memory; creates the folder
   show PATH     print one memory; PATH is relative to the store
   recall QUERY  print the memories that help with a query
+  save          write a memory; its body comes from standard input. A new one
+                needs --type and --name; with --path one that is there is
+                changed, and what is not given stays, also an empty body
+  forget PATH   take a memory and its index lines away; forget --undo [PATH]
+                brings the last one back
   lint          say what is wrong with a store and what to do about it; exit
                 code 1 when something is an error
 
@@ -22,6 +27,14 @@ Options:
   --model NAME  recall: let a model choose, anthropic/NAME or openai/NAME; its
                 key and address come from ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL,
                 OPENAI_API_KEY, OPENAI_BASE_URL. Without it, words decide
+  --type T      save: user, feedback, project or reference
+  --name N      save: a few words
+  --description D
+                save: one line that says when the memory helps
+  --scope S     save: private or team; without it, by the type
+  --path P      save: the file, relative to the store
+  --expect H    save, forget: do nothing unless the file has this hash (show
+                --json gives it); save: or absent
   --help        print this text
   --version     print the version
 

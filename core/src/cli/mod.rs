@@ -9,15 +9,18 @@ use serde::{Deserialize, Serialize};
 use self::arguments::{Command, Invocation};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Flow, Host, Stream};
+use crate::limits::FILE_MAX_BYTES;
 use crate::lint::{Finding, Severity};
 use crate::memory::{MemoryHeader, format_manifest};
 use crate::model::ModelOptions;
 use crate::paths::{Environment, Refused};
 use crate::report::{ReportCode, ReportEntry};
 use crate::store::{
-    Features, OpenOptions, Opened, Prompt, PromptOptions, RecallOptions, RecalledMemory, Store,
+    Features, ForgetOptions, OpenOptions, Opened, Prompt, PromptOptions, RecallOptions,
+    RecalledMemory, Store,
 };
 use crate::text;
+use crate::write::{SaveOptions, WriteOutcome, WriteResult};
 
 /// What a program was started with.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,6 +116,21 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         Command::Show { path } => show(host, &store, &path, json).await?,
         Command::Lint => return lint(host, &store, json).await,
         Command::Recall { query, limit } => recall(host, &store, &query, limit, json).await?,
+        Command::Save(options) => {
+            let body = read_body(host).await?;
+            let result = store.save_in(host, SaveOptions { body, ..options }).await?;
+            return wrote(host, &store, "saved", &result, json).await;
+        }
+        Command::Forget { path, expect } => {
+            let result = store
+                .forget_in(host, path, ForgetOptions { expect })
+                .await?;
+            return wrote(host, &store, "forgot", &result, json).await;
+        }
+        Command::Undo { path } => {
+            let result = store.undo_forget_in(host, path).await?;
+            return wrote(host, &store, "brought back", &result, json).await;
+        }
     }
     Ok(0)
 }
@@ -298,6 +316,52 @@ async fn recall(
         .await;
     }
     print(host, recall.render() + "\n").await
+}
+
+/// The body of a memory; none when nothing was given, so that a slip empties no memory.
+async fn read_body(host: &Host) -> Result<Option<String>, Error> {
+    let bytes = host
+        .read_stdin(FILE_MAX_BYTES)
+        .await
+        .map_err(|failure| Error::from_failure(&failure, "reading", "standard input"))?;
+    let body = String::from_utf8(bytes).map_err(|_| {
+        Error::new(
+            ErrorCode::NotText,
+            "standard input is not UTF-8 text; convert it to UTF-8",
+        )
+    })?;
+    Ok((!body.is_empty()).then_some(body))
+}
+
+/// What came of a write; 1 when nothing came of it.
+async fn wrote(
+    host: &Host,
+    store: &Store,
+    done: &str,
+    result: &WriteResult,
+    json: bool,
+) -> Result<u8, Error> {
+    let opened = store.open_in(host).await?;
+    report(host, &opened.report).await?;
+    let failed = matches!(
+        result.outcome,
+        WriteOutcome::Conflict | WriteOutcome::Refused
+    );
+    if json {
+        print_json(host, result).await?;
+        return Ok(u8::from(failed));
+    }
+    report(host, &result.report).await?;
+    if let Some((code, message)) = result.code.zip(result.message.as_ref()) {
+        return Err(Error::new(code, message));
+    }
+    let path = text::one_line(result.path.as_deref().unwrap_or_default());
+    let line = match result.outcome {
+        WriteOutcome::Unchanged => format!("unchanged: {path}\n"),
+        _ => format!("{done}: {path}\n"),
+    };
+    print(host, line).await?;
+    Ok(u8::from(failed))
 }
 
 /// Findings on stdout, one each; 1 when one of them is an error.

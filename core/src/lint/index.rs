@@ -3,11 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Finding;
-use crate::limits::{
-    INDEX_LINE_LONG, INDEX_LINE_TOO_LONG, INDEX_MAX_BYTES, INDEX_MAX_LINES, INDEX_NAME,
-    INDEX_NEAR_PERCENT, INDEX_TARGET_BYTES, INDEX_TARGET_LINES, TEAM_FOLDER,
-};
-use crate::memory::{parse_frontmatter, truncate_index};
+use crate::limits::{INDEX_LINE_LONG, INDEX_LINE_TOO_LONG, INDEX_NAME, TEAM_FOLDER, TEAM_INDEX};
+use crate::memory::{IndexSize, index_size, links, memory_of, parse_frontmatter};
 use crate::report::ReportCode;
 use crate::text::one_line;
 
@@ -20,10 +17,9 @@ pub(super) fn check(
     linked: &mut BTreeSet<String>,
     findings: &mut Vec<Finding>,
 ) {
-    let team_path = format!("{TEAM_FOLDER}/{INDEX_NAME}");
     let indexes = [
         ("", INDEX_NAME, index),
-        (TEAM_FOLDER, team_path.as_str(), team_index),
+        (TEAM_FOLDER, TEAM_INDEX, team_index),
     ];
     let exists = |target: &str| {
         paths.contains(target)
@@ -48,35 +44,14 @@ fn is_unseen(unseen: &BTreeSet<String>, target: &str) -> bool {
 }
 
 fn check_size(path: &str, text: &str, findings: &mut Vec<Finding>) {
-    let size = truncate_index(text);
-    let remedy = format!(
-        "shorten it to {INDEX_TARGET_LINES} lines and {INDEX_TARGET_BYTES} bytes: merge entries, move detail into memories"
-    );
-    let near = |value: usize, limit: usize| {
-        value.saturating_mul(100) >= limit.saturating_mul(INDEX_NEAR_PERCENT)
-    };
-    let measured = format!("{} lines and {} bytes", size.lines, size.bytes);
-    if size.lines_cut || size.bytes_cut {
-        let message = format!(
-            "the index has {measured}, so {} entries are not loaded",
-            size.lost.len()
-        );
-        findings.push(Finding::new(
-            path,
-            None,
-            ReportCode::IndexOverLimit,
-            (message, remedy),
-        ));
-    } else if near(size.lines, INDEX_MAX_LINES) || near(size.bytes, INDEX_MAX_BYTES) {
-        let message = format!(
-            "the index has {measured}, near the limit of {INDEX_MAX_LINES} lines and {INDEX_MAX_BYTES} bytes"
-        );
-        findings.push(Finding::new(
-            path,
-            None,
-            ReportCode::IndexNearLimit,
-            (message, remedy),
-        ));
+    if let Some(IndexSize {
+        code,
+        message,
+        remedy,
+    }) = index_size(text)
+    {
+        let what = (format!("the index {message}"), remedy);
+        findings.push(Finding::new(path, None, code, what));
     }
 }
 
@@ -124,8 +99,8 @@ fn check_lines(
                 "keep an entry below 150 characters and move the rest into its memory",
             );
         }
-        let targets: Vec<String> = link_targets(line)
-            .filter_map(|target| memory_of(folder, target))
+        let targets: Vec<String> = links(line)
+            .filter_map(|link| memory_of(folder, link.target))
             .collect();
         if let Some(missing) = targets.iter().find(|target| !exists(target)) {
             find(
@@ -150,76 +125,4 @@ fn check_lines(
         seen.extend(targets.iter().cloned());
         linked.extend(targets);
     }
-}
-
-/// Targets of the inline links of a line.
-fn link_targets(line: &str) -> impl Iterator<Item = &str> {
-    let mut rest = line;
-    std::iter::from_fn(move || {
-        let (_, after) = rest.split_once("](")?;
-        let (target, after) = after.split_once(')')?;
-        rest = after;
-        Some(target)
-    })
-}
-
-/// The memory that a link target names, relative to the store; none for other links and for
-/// targets outside the store, which are no memories.
-fn memory_of(folder: &str, target: &str) -> Option<String> {
-    let target = target.split_once('#').map_or(target, |(path, _)| path);
-    let scheme = target.split_once(':').is_some_and(|(scheme, _)| {
-        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
-    });
-    let target = percent_decode(target);
-    if scheme || target.starts_with('/') || !target.ends_with(".md") {
-        return None;
-    }
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let mut outside: usize = 0;
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                if parts.pop().is_none() {
-                    outside = outside.saturating_add(1);
-                }
-            }
-            part => parts.push(part),
-        }
-    }
-    Some("../".repeat(outside) + &parts.join("/"))
-}
-
-/// Decodes `%20` and the like; a malformed escape, or one that gives no UTF-8, stays as it is.
-fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escape = (*first == b'%')
-            .then(|| after.split_first_chunk::<2>())
-            .flatten();
-        match escape.and_then(|(digits, after)| Some((hex(*digits)?, after))) {
-            Some((byte, after)) => {
-                bytes.push(byte);
-                rest = after;
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
-}
-
-fn hex([high, low]: [u8; 2]) -> Option<u8> {
-    let digit = |byte: u8| {
-        char::from(byte)
-            .to_digit(16)
-            .and_then(|digit| u8::try_from(digit).ok())
-    };
-    digit(high)?.checked_mul(16)?.checked_add(digit(low)?)
 }

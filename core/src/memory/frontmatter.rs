@@ -117,6 +117,28 @@ pub fn parse_frontmatter(text: &str) -> Frontmatter {
     frontmatter
 }
 
+/// The bytes between the fences of a text, and where its body begins; none without a closed block.
+pub(crate) fn block_place(text: &str) -> Option<(std::ops::Range<usize>, usize)> {
+    match find_block(text) {
+        Block::Closed { yaml, body } => {
+            let start = yaml_start(text);
+            Some((start..start.saturating_add(yaml.len()), body))
+        }
+        Block::None | Block::Unclosed => None,
+    }
+}
+
+/// Whether a block is valid YAML, so that it says what every reader of YAML reads.
+pub(crate) fn is_valid(yaml: &str) -> bool {
+    yaml::parse(yaml).is_ok()
+}
+
+/// Where the line after the first begins.
+fn yaml_start(text: &str) -> usize {
+    text.find('\n')
+        .map_or(text.len(), |at| at.saturating_add(1))
+}
+
 /// Whether the head of a file, in whole lines, may end before its frontmatter does, so that more
 /// must be read.
 pub(crate) fn needs_more(head: &str) -> bool {

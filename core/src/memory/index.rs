@@ -4,7 +4,11 @@
 use serde::Serialize;
 use unicode_segmentation::GraphemeCursor;
 
-use crate::limits::{INDEX_MAX_BYTES, INDEX_MAX_LINES, INDEX_NAME, LOST_NAME_CHARS};
+use crate::limits::{
+    INDEX_MAX_BYTES, INDEX_MAX_LINES, INDEX_NAME, INDEX_NEAR_PERCENT, INDEX_TARGET_BYTES,
+    INDEX_TARGET_LINES, LOST_NAME_CHARS,
+};
+use crate::report::ReportCode;
 use crate::text;
 
 /// The index as far as it fits.
@@ -60,6 +64,47 @@ pub fn truncate_index(raw: &str) -> Truncation {
         lines_cut,
         bytes_cut,
     }
+}
+
+/// That an index is over a limit, or near one (facts 3.3).
+pub(crate) struct IndexSize {
+    /// `index-over-limit` or `index-near-limit`.
+    pub code: ReportCode,
+    /// What is so, without its subject: "has 201 lines …".
+    pub message: String,
+    pub remedy: String,
+}
+
+/// Whether an index has outgrown what is loaded of it, or is about to; none while there is room.
+pub(crate) fn index_size(text: &str) -> Option<IndexSize> {
+    let size = truncate_index(text);
+    let near = |value: usize, limit: usize| {
+        value.saturating_mul(100) >= limit.saturating_mul(INDEX_NEAR_PERCENT)
+    };
+    let measured = format!("has {} lines and {} bytes", size.lines, size.bytes);
+    let (code, message) = if size.lines_cut || size.bytes_cut {
+        let lost = size.lost.len();
+        (
+            ReportCode::IndexOverLimit,
+            format!("{measured}, so {lost} entries are not loaded"),
+        )
+    } else if near(size.lines, INDEX_MAX_LINES) || near(size.bytes, INDEX_MAX_BYTES) {
+        (
+            ReportCode::IndexNearLimit,
+            format!(
+                "{measured}, near the limit of {INDEX_MAX_LINES} lines and {INDEX_MAX_BYTES} bytes"
+            ),
+        )
+    } else {
+        return None;
+    };
+    Some(IndexSize {
+        code,
+        message,
+        remedy: format!(
+            "shorten it to {INDEX_TARGET_LINES} lines and {INDEX_TARGET_BYTES} bytes: merge entries, move detail into memories"
+        ),
+    })
 }
 
 fn cut_lines(whole: &str) -> &str {

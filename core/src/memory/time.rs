@@ -5,7 +5,7 @@ const DAY_MS: i64 = 86_400_000;
 
 /// As JavaScript's `toISOString`: milliseconds and `Z` always, six digits and a sign for years
 /// outside 0000 to 9999.
-pub(super) fn format_iso(ms: i64) -> String {
+pub(crate) fn format_iso(ms: i64) -> String {
     let (year, month, day) = civil_from_days(ms.div_euclid(DAY_MS));
     let rest = ms.rem_euclid(DAY_MS);
     let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60);
@@ -23,7 +23,7 @@ pub(super) fn format_iso(ms: i64) -> String {
 /// Reads `2026-03-15T10:30:00.123Z`, with `+02:00` or `+0200` for `Z`, with a blank for `T`, in
 /// either case, without seconds, without a zone (then UTC), or a date alone (midnight UTC).
 /// Fractions beyond milliseconds are dropped.
-pub(super) fn parse_iso(text: &str) -> Option<i64> {
+pub(crate) fn parse_iso(text: &str) -> Option<i64> {
     let mut rest = Cursor(text.trim());
     let year = rest.digits(4)?;
     rest.eat("-")?;

@@ -1,4 +1,5 @@
-//! Reads the keys that memdir knows out of a YAML block. The one place that knows the YAML crate.
+//! Reads the keys that memdir knows out of a YAML block. With `spots`, the one place that
+//! knows the YAML crate.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -105,7 +105,7 @@ pub fn parse_settings(text: &str) -> Settings {
             let auto_memory_enabled = match enabled {
                 Member::Flag(enabled) => Some(enabled),
                 Member::Missing => None,
-                Member::Text(_) | Member::Other => {
+                Member::Text(_) | Member::Number(_) | Member::Other => {
                     wrong("autoMemoryEnabled");
                     None
                 }
@@ -113,7 +113,7 @@ pub fn parse_settings(text: &str) -> Settings {
             let auto_memory_directory = match directory {
                 Member::Text(directory) => Some(directory),
                 Member::Missing => None,
-                Member::Flag(_) | Member::Other => {
+                Member::Flag(_) | Member::Number(_) | Member::Other => {
                     wrong("autoMemoryDirectory");
                     None
                 }

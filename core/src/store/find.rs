@@ -42,7 +42,7 @@ pub struct Opened {
 
 /// A store that was found, with what only the core needs.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub opened: Opened,
     pub platform: Platform,
     /// Where the transcripts of the project are; none when a directory was given.

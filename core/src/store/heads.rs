@@ -161,7 +161,7 @@ pub(super) fn text_of(path: &str, size: u64, head: Head) -> Result<String, Repor
 }
 
 /// The text of a file, or of its beginning when the rest was not read.
-pub(super) fn into_text(bytes: Vec<u8>, whole: bool) -> Result<String, (ReportCode, &'static str)> {
+pub(crate) fn into_text(bytes: Vec<u8>, whole: bool) -> Result<String, (ReportCode, &'static str)> {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {

@@ -2,11 +2,11 @@
 
 mod cache;
 mod find;
-mod heads;
+pub(crate) mod heads;
 mod lint;
 mod listing;
-mod own;
-mod read;
+pub(crate) mod own;
+pub(crate) mod read;
 mod recall;
 mod scan;
 mod uses;
@@ -22,17 +22,18 @@ pub use recall::{Recall, RecallOptions, RecallReason, RecalledMemory, Strategy};
 pub use scan::Scan;
 
 use self::cache::Headers;
-use self::find::Found;
+pub(crate) use self::find::Found;
 use self::recall::Library;
 use self::uses::PendingUses;
 use crate::error::{Error, ErrorCode};
-use crate::flow::{Event, Flow, Host};
+use crate::flow::{Event, FailureCode, Flow, Host};
 use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED};
 use crate::memory::{format_manifest, truncate_index};
 use crate::model::ModelOptions;
 use crate::paths::{Environment, Platform};
 use crate::prompt::{self, Index, Past, Saving};
 use crate::report::{ReportCode, ReportEntry};
+use crate::write::{self, Forget, Gate, Save, SaveOptions, Task, Undo, WriteOutcome, WriteResult};
 
 /// How a store is opened. With `directory` that folder is the store; else the project that `cwd`
 /// lies in decides.
@@ -71,7 +72,7 @@ impl std::fmt::Debug for OpenOptions {
     }
 }
 
-/// What is switched on beyond reading. Everything but `count_uses` is off unless asked for. Only
+/// What is switched on beyond reading. Everything but `count_uses` is off unless asked for. Only `team`,
 /// `one_step` and `count_uses` have an effect in this version; the others are reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -80,7 +81,8 @@ impl std::fmt::Debug for OpenOptions {
     reason = "independent switches, named by the sources"
 )]
 pub struct Features {
-    /// Team memory beside the private one.
+    /// Team memory beside the private one: memories of type project and reference are saved there
+    /// unless a scope is given.
     pub team: bool,
     /// Extraction after each turn.
     pub extract: bool,
@@ -137,6 +139,14 @@ impl Default for PromptOptions {
     }
 }
 
+/// What is expected of a memory that is to be forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ForgetOptions {
+    /// The hash of what was read: nothing is forgotten when it is not so (`conflict`).
+    pub expect: Option<String>,
+}
+
 /// A handle on one store; clones share it. It may run many flows at once.
 #[derive(Clone, Debug)]
 pub struct Store {
@@ -148,6 +158,7 @@ struct Shared {
     options: OpenOptions,
     /// Never locked over an await: a flow takes a snapshot, and publishes what it found.
     state: Mutex<State>,
+    gate: Gate,
 }
 
 /// What a store remembers between flows. [`Store::compacted`] drops it.
@@ -165,14 +176,14 @@ struct State {
 
 /// Where a store is.
 #[derive(Clone, Debug)]
-struct Place {
+pub(crate) struct Place {
     /// With one trailing separator.
-    directory: String,
-    platform: Platform,
+    pub directory: String,
+    pub platform: Platform,
 }
 
 impl Place {
-    fn path(&self, relative: &str) -> String {
+    pub fn path(&self, relative: &str) -> String {
         self.platform.join(&self.directory, relative)
     }
 
@@ -199,6 +210,7 @@ impl Store {
             shared: Arc::new(Shared {
                 options,
                 state: Mutex::default(),
+                gate: Gate::default(),
             }),
         }
     }
@@ -261,6 +273,29 @@ impl Store {
     #[must_use]
     pub fn recall(&self, query: String, options: RecallOptions) -> Flow<Recall> {
         self.flow(|store, host| async move { store.recall_in(&host, &query, options).await })
+    }
+
+    /// Writes a new memory or changes one, and its line in the index, under the store's lock. What is
+    /// replaced goes to the trash.
+    ///
+    /// The flow fails with `disabled`, `busy`, or what the disk gave; everything else is an outcome.
+    #[must_use]
+    pub fn save(&self, options: SaveOptions) -> Flow<WriteResult> {
+        self.flow(|store, host| async move { store.save_in(&host, options).await })
+    }
+
+    /// Takes a memory and its lines in every index away; the file goes to the trash. Fails as
+    /// [`Self::save`] does.
+    #[must_use]
+    pub fn forget(&self, path: String, options: ForgetOptions) -> Flow<WriteResult> {
+        self.flow(|store, host| async move { store.forget_in(&host, path, options).await })
+    }
+
+    /// Takes the last [`Self::forget`] back, or the last one of `path`; with `conflict` when there
+    /// is another memory by now.
+    #[must_use]
+    pub fn undo_forget(&self, path: Option<String>) -> Flow<WriteResult> {
+        self.flow(|store, host| async move { store.undo_forget_in(&host, path).await })
     }
 
     /// Drops everything that was remembered, as after the compaction of a conversation: the next
@@ -375,6 +410,92 @@ impl Store {
         lint::lint(&found.opened, place.as_ref(), host).await
     }
 
+    pub(crate) async fn save_in(
+        &self,
+        host: &Host,
+        options: SaveOptions,
+    ) -> Result<WriteResult, Error> {
+        let Features { team, one_step, .. } = self.shared.options.features;
+        let save = |place: &Place| Save::new(options, place, team, one_step).map(Task::Save);
+        self.write_in(host, save).await
+    }
+
+    pub(crate) async fn forget_in(
+        &self,
+        host: &Host,
+        path: String,
+        options: ForgetOptions,
+    ) -> Result<WriteResult, Error> {
+        let ForgetOptions { expect } = options;
+        if let Some(refused) = self.nothing_there(host, Some(&path)).await? {
+            return Ok(refused);
+        }
+        let result = self
+            .write_in(host, |place| {
+                Forget::new(path.clone(), expect, place).map(Task::Forget)
+            })
+            .await?;
+        if result.outcome == WriteOutcome::Written {
+            self.forget_uses(host, &path).await?;
+        }
+        Ok(result)
+    }
+
+    pub(crate) async fn undo_forget_in(
+        &self,
+        host: &Host,
+        path: Option<String>,
+    ) -> Result<WriteResult, Error> {
+        if let Some(refused) = self.nothing_there(host, path.as_deref()).await? {
+            return Ok(refused);
+        }
+        self.write_in(host, |place| Undo::new(path, place).map(Task::Undo))
+            .await
+    }
+
+    /// The answer to those who want to take something away where there is no store at all; nothing is
+    /// made for them.
+    async fn nothing_there(
+        &self,
+        host: &Host,
+        path: Option<&str>,
+    ) -> Result<Option<WriteResult>, Error> {
+        let Some(place) = self.place(host).await? else {
+            return Ok(None);
+        };
+        let stat = host.lstat(&place.directory).await;
+        host.stop_if_cancelled()?;
+        let missing = stat.is_err_and(|failure| failure.code == FailureCode::NotFound);
+        Ok(missing.then(|| {
+            let message = format!("there is no store at {} yet", place.directory);
+            let error = Error::new(ErrorCode::NotFound, message);
+            WriteResult::refused(path, &place, error)
+        }))
+    }
+
+    async fn write_in(
+        &self,
+        host: &Host,
+        task: impl FnOnce(&Place) -> Result<Task, Error>,
+    ) -> Result<WriteResult, Error> {
+        let found = self.found(host).await?;
+        if !found.opened.enabled {
+            let message = format!(
+                "memory is off ({}), so nothing is written",
+                found.opened.because.name()
+            );
+            return Err(Error::new(ErrorCode::Disabled, message));
+        }
+        let place = found.place();
+        match task(&place) {
+            Ok(task) => write::run(host, &found, &self.shared.gate, task).await,
+            Err(error) => {
+                let path = error.path.clone();
+                Ok(WriteResult::refused(path.as_deref(), &place, error))
+            }
+        }
+    }
+
     fn flow<T, F>(&self, body: impl FnOnce(Self, Host) -> F) -> Flow<T>
     where
         T: Send + 'static,
@@ -443,7 +564,7 @@ impl Prompt {
 }
 
 impl Found {
-    fn place(&self) -> Place {
+    pub fn place(&self) -> Place {
         Place {
             directory: self.opened.directory.clone(),
             platform: self.platform,

@@ -2,21 +2,23 @@
 
 use super::find::Found;
 use crate::error::Error;
-use crate::flow::{Content, FailureCode, FileKind, Host};
+use crate::flow::{Content, Failure, FailureCode, FileKind, Host};
 use crate::json::{self, Member};
-use crate::limits::{FILE_MAX_BYTES, FILE_MODE, FOLDER_MODE, OWN_FOLDER, TEMPORARY_ENDING};
+use crate::limits::{
+    FILE_MAX_BYTES, FILE_MODE, FOLDER_MODE, OWN_FOLDER, TEMPORARY_ENDING, TOKEN_BYTES,
+};
 use crate::paths::{Platform, injective_key, key_of};
 
 const ORIGIN: &str = "origin";
 const IGNORE: &str = ".gitignore";
 
 /// One of memdir's own files.
-pub(super) fn own_path(platform: Platform, directory: &str, name: &str) -> String {
+pub(crate) fn own_path(platform: Platform, directory: &str, name: &str) -> String {
     platform.join(directory, &format!("{OWN_FOLDER}/{name}"))
 }
 
 /// The project that a store says it was made for.
-pub(super) async fn origin(
+pub(crate) async fn origin(
     host: &Host,
     platform: Platform,
     directory: &str,
@@ -33,54 +35,75 @@ pub(super) async fn origin(
     })
 }
 
-/// Makes the folder with what belongs in it, if the store itself is there. False when it cannot be
-/// made, or is no folder of the store's own.
-pub(super) async fn prepare(host: &Host, found: &Found) -> bool {
+/// Makes the folder, if the store itself is there.
+///
+/// # Errors
+/// Why it cannot be made; `loop` when something else has its name.
+pub(crate) async fn make_folder(host: &Host, found: &Found) -> Result<(), Failure> {
     let (platform, directory) = (found.platform, &found.opened.directory);
     let folder = platform.join(directory, OWN_FOLDER);
-    let made = match host.lstat(&folder).await {
+    match host.lstat(&folder).await {
+        Ok(stat) if stat.kind == FileKind::Directory => Ok(()),
         // A link would lead what is written out of the store.
-        Ok(stat) => stat.kind == FileKind::Directory,
-        Err(_) => host
-            .make_dir(&folder, Some(directory), FOLDER_MODE)
-            .await
-            .is_ok(),
-    };
-    if !made {
-        return false;
+        Ok(_) => {
+            let message = format!("{OWN_FOLDER} is no folder of the store's own; remove it");
+            Err(Failure::new(FailureCode::Loop, message))
+        }
+        Err(_) => host.make_dir(&folder, Some(directory), FOLDER_MODE).await,
     }
-    // Some stores are committed. What is there already is somebody's wish.
-    if is_missing(host, found, IGNORE).await
-        && !replace(host, found, IGNORE, Content::Text("*\n".to_owned())).await
-    {
-        return false;
-    }
-    if let Some(path) = project_of(found)
-        && is_missing(host, found, ORIGIN).await
-        && has_processes(host).await
-    {
+}
+
+/// The files that the folder is to have besides: names and contents. What is there already is
+/// somebody's wish.
+pub(crate) fn furniture(found: &Found, has_processes: bool) -> Vec<(&'static str, String)> {
+    // Some stores are committed.
+    let mut files = vec![(IGNORE, "*\n".to_owned())];
+    // Under WASI, which has no processes, paths are those of a sandbox and say nothing outside it.
+    if let Some(path) = project_of(found).filter(|_| has_processes) {
         let origin = serde_json::json!({ "path": path }).to_string();
-        replace(host, found, ORIGIN, Content::Text(origin)).await;
+        files.push((ORIGIN, origin));
     }
-    true
+    files
 }
 
-async fn is_missing(host: &Host, found: &Found, name: &str) -> bool {
-    let file = own_path(found.platform, &found.opened.directory, name);
-    let stat = host.lstat(&file).await;
-    stat.is_err_and(|failure| failure.code == FailureCode::NotFound)
+/// Makes the folder with what belongs in it, for those who write without the lock.
+pub(crate) async fn prepare(host: &Host, found: &Found) -> Result<(), Failure> {
+    make_folder(host, found).await?;
+    let info = host.host_info().await;
+    for (name, content) in furniture(found, info.is_ok_and(|info| info.pid.is_some())) {
+        let file = own_path(found.platform, &found.opened.directory, name);
+        let stat = host.lstat(&file).await;
+        if stat.is_err_and(|failure| failure.code == FailureCode::NotFound) {
+            replace(host, found, name, Content::Text(content)).await?;
+        }
+    }
+    Ok(())
 }
 
-/// Writes one of memdir's own files, whole or not at all; says whether it could be written.
-pub(super) async fn replace(host: &Host, found: &Found, name: &str, content: Content) -> bool {
+/// Writes one of memdir's own files, whole or not at all.
+pub(crate) async fn replace(
+    host: &Host,
+    found: &Found,
+    name: &str,
+    content: Content,
+) -> Result<(), Failure> {
     let directory = &found.opened.directory;
     let file = own_path(found.platform, directory, name);
-    let token = host.random(8).await.unwrap_or_default();
-    let token: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
+    // Without a random source the name is not made when it is there already.
+    let token = hex(&host.random(TOKEN_BYTES).await.unwrap_or_default());
     let via = format!("{file}.{token}{TEMPORARY_ENDING}");
-    host.write(&file, Some(directory), content, Some(via), FILE_MODE)
-        .await
-        .is_ok()
+    host.write(
+        &file,
+        Some(directory),
+        content,
+        Some(via),
+        (FILE_MODE, true),
+    )
+    .await
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The project that a folder was named after, if it was.
@@ -88,9 +111,4 @@ fn project_of(found: &Found) -> Option<String> {
     let root = found.opened.project_root.clone()?;
     let key = found.opened.project_key.as_deref()?;
     (key == key_of(&root) || key == injective_key(&root)).then_some(root)
-}
-
-/// Under WASI, which has none, paths are those of a sandbox and say nothing outside it.
-async fn has_processes(host: &Host) -> bool {
-    host.host_info().await.is_ok_and(|info| info.pid.is_some())
 }

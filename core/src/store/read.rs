@@ -8,6 +8,7 @@ use crate::flow::{FileKind, Host, Stat, join};
 use crate::limits::FILE_MAX_BYTES;
 use crate::memory::{MemoryHeader, parse_frontmatter};
 use crate::paths::{check_relative, is_own};
+use crate::write::hash;
 
 /// One memory with its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -16,12 +17,26 @@ pub struct MemoryFile {
     pub header: MemoryHeader,
     /// The whole text as it stands in the file, frontmatter included.
     pub content: String,
+    /// The text below the frontmatter, without line ends around it: what saving takes.
+    pub body: String,
+    /// `sha256:` and hex of the file: what saving and forgetting can be told to expect.
+    pub hash: String,
 }
 
 pub(super) async fn read(place: &Place, host: &Host, path: &str) -> Result<MemoryFile, Error> {
     let (content, stat) = read_text(place, host, path).await?;
-    let header = MemoryHeader::new(path.to_owned(), &stat, parse_frontmatter(&content));
-    Ok(MemoryFile { header, content })
+    let frontmatter = parse_frontmatter(&content);
+    let body = content.get(frontmatter.body..).unwrap_or_default();
+    let body = match body.strip_prefix('\u{FEFF}') {
+        Some(rest) if !frontmatter.found => rest,
+        _ => body,
+    };
+    Ok(MemoryFile {
+        body: body.trim_matches(['\r', '\n']).to_owned(),
+        hash: hash(content.as_bytes()),
+        header: MemoryHeader::new(path.to_owned(), &stat, frontmatter),
+        content,
+    })
 }
 
 /// The whole text of a file of the store and its `lstat`.
@@ -72,7 +87,11 @@ fn text(bytes: Vec<u8>, path: &str, whole: bool) -> Result<String, Error> {
 }
 
 /// Where a file of the store really is, if it is in the store and a regular file.
-async fn locate(place: &Place, host: &Host, path: &str) -> Result<(String, Stat), Error> {
+pub(crate) async fn locate(
+    place: &Place,
+    host: &Host,
+    path: &str,
+) -> Result<(String, Stat), Error> {
     check_relative(path, place.platform)?;
     let full = place.path(path);
     let fail = |doing: &'static str| move |failure| Error::from_failure(&failure, doing, path);

@@ -68,7 +68,7 @@ impl Store {
         let Some(found) = found.filter(|_| !pending.is_empty()) else {
             return Ok(());
         };
-        let mut written = own::prepare(host, &found).await;
+        let mut written = own::prepare(host, &found).await.is_ok();
         if written {
             // Others may have written since the recall. What cannot be read now is not written over.
             let mut uses = match read(host, &found).await {
@@ -87,7 +87,7 @@ impl Store {
                 uses.retain(|path| catalogue.known.find(path).is_some());
             }
             let content = Content::Text(uses.to_json());
-            written = own::replace(host, &found, USES_NAME, content).await;
+            written = own::replace(host, &found, USES_NAME, content).await.is_ok();
         }
         if host.cancelled() && !written {
             self.state().uses.pending.merge(&pending);
@@ -95,6 +95,24 @@ impl Store {
         host.stop_if_cancelled()?;
         self.state().uses.failed |= !written;
         Ok(())
+    }
+}
+
+impl Store {
+    /// A memory that comes to the same path is another one. Best effort.
+    pub(crate) async fn forget_uses(&self, host: &Host, path: &str) -> Result<(), Error> {
+        let keep = |known: &str| known != path;
+        self.state().uses.pending.retain(keep);
+        let found = self.found(host).await?;
+        if let Ok(bytes) = read(host, &found).await
+            && let Some(mut uses) = Uses::parse(&bytes)
+            && uses.get(path).count > 0
+        {
+            uses.retain(keep);
+            let content = Content::Text(uses.to_json());
+            let _ = own::replace(host, &found, USES_NAME, content).await;
+        }
+        host.stop_if_cancelled()
     }
 }
 

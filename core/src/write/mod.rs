@@ -1,0 +1,189 @@
+//! Writing memories: what a file is called, how its text and the index change, and how a change
+//! reaches the disk so that nothing is lost between writers.
+
+mod commit;
+mod edit;
+mod forget;
+mod index;
+mod lock;
+mod name;
+mod result;
+mod save;
+mod target;
+mod tombstones;
+mod trash;
+mod value;
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use self::commit::End;
+pub(crate) use self::forget::{Forget, Undo};
+use self::lock::{Lock, Pauses};
+pub(crate) use self::result::hash;
+pub(crate) use self::save::Save;
+use crate::error::{Error, ErrorCode};
+use crate::flow::Host;
+use crate::limits::WRITE_ATTEMPTS;
+use crate::store::{Found, Place};
+pub use edit::{Edited, MemoryChanges, update_memory};
+pub use index::{IndexEntry, update_index};
+pub use name::memory_file_name;
+pub use result::{WriteOutcome, WriteResult};
+pub use save::SaveOptions;
+
+/// Everything that is written under the lock.
+pub(crate) enum Task {
+    Save(Save),
+    Forget(Forget),
+    Undo(Undo),
+}
+
+impl Task {
+    /// What comes of a task that cannot be brought to its end: what a memory's own path is to blame for
+    /// is a refusal, and what was written is told as written.
+    fn ended(self, place: &Place, error: Error) -> Result<WriteResult, Error> {
+        let (path, written) = match self {
+            Self::Save(save) => save.ended(place, &error),
+            Self::Forget(forget) => (Some(forget.path().to_owned()), None),
+            Self::Undo(_) => (None, None),
+        };
+        if let Some(result) = written {
+            return Ok(result);
+        }
+        let of_path = matches!(
+            error.code,
+            ErrorCode::NameTooLong
+                | ErrorCode::InvalidName
+                | ErrorCode::NotADirectory
+                | ErrorCode::IsADirectory
+                | ErrorCode::LinkOutside
+        );
+        match path {
+            Some(path) if of_path && error.path.as_deref() == Some(path.as_str()) => {
+                Ok(WriteResult::refused(Some(&path), place, error))
+            }
+            _ => Err(error),
+        }
+    }
+}
+
+/// What becomes of one attempt.
+enum Next {
+    Done(WriteResult),
+    /// Another program was faster: look again.
+    Changed,
+    /// The lock was taken over: get it again.
+    Lost,
+}
+
+impl End {
+    fn again(self) -> Option<Next> {
+        match self {
+            Self::Done => None,
+            Self::Changed => Some(Next::Changed),
+            Self::Lost => Some(Next::Lost),
+        }
+    }
+}
+
+/// Lets one flow of a store write at a time, in their order: they would only wait for each other's
+/// lock.
+#[derive(Debug, Default)]
+pub(crate) struct Gate(Mutex<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// The tickets of those who wait, and of the one who writes.
+    waiting: BTreeSet<u64>,
+    next: u64,
+}
+
+/// A place in the queue. It is left when this goes, also with a flow that is dropped.
+struct Ticket<'a> {
+    gate: &'a Gate,
+    number: u64,
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        self.gate.queue().waiting.remove(&self.number);
+    }
+}
+
+impl Gate {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn pass(&self, host: &Host, directory: &str) -> Result<Ticket<'_>, Error> {
+        let ticket = {
+            let mut queue = self.queue();
+            let number = queue.next;
+            queue.next = number.saturating_add(1);
+            queue.waiting.insert(number);
+            Ticket { gate: self, number }
+        };
+        let mut first = ticket.number;
+        let mut pauses = Pauses::default();
+        loop {
+            let (now_first, before) = {
+                let queue = self.queue();
+                let before = queue.waiting.range(..ticket.number);
+                (queue.waiting.first().copied(), before.count())
+            };
+            if before == 0 {
+                return Ok(ticket);
+            }
+            // As long as others come to an end there is nothing wrong with waiting.
+            if now_first != Some(first) {
+                first = now_first.unwrap_or_default();
+                pauses = Pauses::default();
+            }
+            pauses.sleep_in_queue(host, directory, before).await?;
+        }
+    }
+}
+
+/// Does a task under the lock, as often as it takes.
+pub(crate) async fn run(
+    host: &Host,
+    found: &Found,
+    gate: &Gate,
+    mut task: Task,
+) -> Result<WriteResult, Error> {
+    let _passed = gate.pass(host, &found.opened.directory).await?;
+    let mut lock = Lock::acquire(host, found).await?;
+    let mut attempts = 0;
+    let result = loop {
+        let next = match &mut task {
+            Task::Save(save) => save.attempt(host, &lock).await,
+            Task::Forget(forget) => forget.attempt(host, &lock).await,
+            Task::Undo(undo) => undo.attempt(host, &lock).await,
+        };
+        attempts += 1;
+        let failure = match next {
+            Ok(Next::Done(result)) => break Ok(result),
+            Ok(_) if attempts >= WRITE_ATTEMPTS => {
+                let message =
+                    "another program keeps writing the same files; try again when it is done";
+                Error::new(ErrorCode::Busy, message).at(&found.opened.directory)
+            }
+            Ok(Next::Changed) => continue,
+            Ok(Next::Lost) => {
+                lock.release(&host.shielded()).await;
+                match Lock::acquire(host, found).await {
+                    Ok(again) => {
+                        lock = again;
+                        continue;
+                    }
+                    Err(error) => return task.ended(&found.place(), error),
+                }
+            }
+            Err(error) => error,
+        };
+        break task.ended(&found.place(), failure);
+    };
+    lock.release(&host.shielded()).await;
+    result
+}
