@@ -11,7 +11,7 @@ mod values;
 
 use memdir_core::cli;
 use memdir_core::flow::{self, Outcome, Response, Step};
-use memdir_core::store;
+use memdir_core::store::{self, ForgetOptions};
 use serde::Serialize;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -191,6 +191,25 @@ impl Store {
         Ok(Flow::new(
             self.0.recall(query, from_js("options", options)?),
         ))
+    }
+
+    /// [`store::Store::save`].
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    pub fn save(&self, options: JsValue) -> Result<Flow> {
+        Ok(Flow::new(self.0.save(from_js("memory", options)?)))
+    }
+
+    /// [`store::Store::forget`].
+    pub fn forget(&self, path: String, expect: Option<String>) -> Flow {
+        Flow::new(self.0.forget(path, ForgetOptions { expect }))
+    }
+
+    /// [`store::Store::undo_forget`].
+    #[wasm_bindgen(js_name = undoForget)]
+    pub fn undo_forget(&self, path: Option<String>) -> Flow {
+        Flow::new(self.0.undo_forget(path))
     }
 
     /// [`store::Store::compacted`].

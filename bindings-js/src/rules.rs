@@ -10,6 +10,7 @@ use memdir_core::memory::MemoryHeader;
 use memdir_core::model::{Key, ModelOptions, ModelRequest};
 use memdir_core::paths::{DirectoryQuestion, PerSource};
 use memdir_core::recall::{RankedMemory, ToolResult};
+use memdir_core::write::{IndexEntry, MemoryChanges};
 use memdir_core::{Error, ErrorCode, limits, rules};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -158,6 +159,60 @@ pub fn lint_memories(
         team_index,
         memories: memories.collect(),
     }))
+}
+
+/// [`rules::memory_file_name`].
+///
+/// # Errors
+/// `invalid-argument` for an unknown type.
+#[wasm_bindgen(js_name = memoryFileName)]
+pub fn memory_file_name(kind: JsValue, name: &str, number: u32) -> Result<String> {
+    let kind = from_js("type", kind)?;
+    Ok(rules::memory_file_name(kind, name, number))
+}
+
+/// [`rules::update_memory`].
+///
+/// # Errors
+/// The rule's own, and `invalid-argument` for an unknown type.
+#[wasm_bindgen(js_name = updateMemory)]
+pub fn update_memory(
+    text: Option<String>,
+    name: Option<String>,
+    description: Option<String>,
+    kind: JsValue,
+    modified: Option<String>,
+    body: Option<String>,
+) -> Result<JsValue> {
+    let changes = MemoryChanges {
+        name,
+        description,
+        kind: from_js("changes.type", kind)?,
+        modified,
+        body,
+    };
+    to_js(&rules::update_memory(text.as_deref(), &changes)?)
+}
+
+/// [`rules::update_index`]; no name means no entry.
+///
+/// # Errors
+/// The rule's own.
+#[wasm_bindgen(js_name = updateIndex)]
+pub fn update_index(
+    text: Option<String>,
+    folder: &str,
+    path: &str,
+    name: Option<String>,
+    description: Option<String>,
+) -> Result<JsValue> {
+    let entry = name.map(|name| IndexEntry { name, description });
+    to_js(&rules::update_index(
+        text.as_deref(),
+        folder,
+        path,
+        entry.as_ref(),
+    )?)
 }
 
 /// [`rules::validate_memory_path`].

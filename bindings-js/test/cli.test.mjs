@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -22,10 +22,11 @@ function memdir(args, options) {
   return run(process.execPath, [CLI, ...args], options);
 }
 
-function run(program, args, { cwd, env = {}, closeOutput = false } = {}) {
+function run(program, args, { cwd, env = {}, input, closeOutput = false } = {}) {
   return new Promise((resolve, reject) => {
     const { PATH } = process.env;
-    const child = spawn(program, args, { cwd, env: { PATH, HOME: "", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, args, { cwd, env: { PATH, HOME: "", ...env }, stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"] });
+    child.stdin?.end(input);
     const output = { stdout: "", stderr: "" };
     if (closeOutput) {
       child.stdout.destroy();
@@ -158,6 +159,83 @@ test("recall --model asks a model, whose key is not shown", async (t) => {
     assert.match(bad.stderr, /status 401/);
     assert.ok(![chosen, bad].some(({ stdout, stderr }) => (stdout + stderr).includes(key)));
   }
+});
+
+test("save takes the body from stdin, and tells what came of it", async (t) => {
+  const directory = store(t);
+  const save = (args, input) => memdir(["save", ...args, "--dir", directory], { input });
+  const role = ["--type", "user", "--name", "Role", "--description", "Go veteran"];
+  const plain = await save(role, "Knows Go \u2713.\n");
+  assert.deepEqual([plain.code, plain.stdout, plain.stderr], [0, "saved: user_role.md\n", ""]);
+  const library = await Memdir.open({ directory });
+  const { body, hash } = await library.read("user_role.md");
+  assert.equal(body, "Knows Go \u2713.");
+
+  const same = await save([...role, "--json"], "Knows Go \u2713.\n");
+  assert.equal(same.code, 0);
+  assert.deepEqual(JSON.parse(same.stdout), {
+    outcome: "unchanged",
+    path: "user_role.md",
+    absolutePath: join(directory, "user_role.md"),
+    hash,
+    created: false,
+    indexChanged: false,
+    code: null,
+    message: null,
+    report: [],
+  });
+
+  const shown = JSON.parse((await memdir(["show", "user_role.md", "--json", "--dir", directory])).stdout);
+  assert.deepEqual([shown.body, shown.hash], [body, hash]);
+  const path = ["--path", "user_role.md"];
+  assert.equal((await save([...path, "--expect", hash, "--description", "Go and Rust"], "")).code, 0);
+  const { header, body: kept } = await library.read("user_role.md");
+  assert.deepEqual([header.description, kept], ["Go and Rust", body], "no input empties no memory");
+
+  const conflict = await save([...path, "--expect", hash, "--json"], "x");
+  assert.equal(conflict.code, 1);
+  assert.deepEqual([JSON.parse(conflict.stdout).outcome, JSON.parse(conflict.stdout).code], ["conflict", "exists"]);
+  const refused = await save(["--type", "user", "--name", "x", "--scope", "team"], "x");
+  assert.deepEqual([refused.code, refused.stdout], [1, ""]);
+  assert.match(refused.stderr, /\[user-private\]\n$/);
+  const latin = await save(["--type", "user", "--name", "x"], Buffer.from([0x63, 0xe9]));
+  assert.deepEqual([latin.code, latin.stdout], [1, ""]);
+  assert.match(latin.stderr, /\[not-text\]\n$/);
+  assert.equal((await save(["--type", "note", "--name", "x"], "x")).code, 2);
+  assert.equal((await save(["user_role.md"], "x")).code, 2);
+  assert.deepEqual(readdirSync(directory).sort(), [".memdir", "MEMORY.md", "user_role.md"]);
+});
+
+test("forget, and forget --undo", async (t) => {
+  const directory = store(t, { "a.md": memory("a"), "MEMORY.md": "- [a](a.md)\n" });
+  const forget = (...args) => memdir(["forget", ...args, "--dir", directory]);
+  const { hash } = await (await Memdir.open({ directory })).read("a.md");
+  const conflict = await forget("a.md", "--expect", hash.replace(/.$/, (digit) => (digit === "0" ? "1" : "0")));
+  assert.deepEqual([conflict.code, conflict.stdout], [1, ""]);
+  assert.match(conflict.stderr, /\[exists\]\n$/);
+  const plain = await forget("a.md", "--expect", hash);
+  assert.deepEqual([plain.code, plain.stdout, plain.stderr], [0, "forgot: a.md\n", ""]);
+  assert.equal(existsSync(join(directory, "a.md")), false);
+  assert.equal((await forget("a.md")).code, 1);
+  const undone = await forget("--undo", "--json");
+  assert.equal(undone.code, 0);
+  const { outcome, path, hash: restored, indexChanged } = JSON.parse(undone.stdout);
+  assert.deepEqual([outcome, path, restored, indexChanged], ["written", "a.md", hash, true]);
+  const nothing = await forget("--undo", "a.md");
+  assert.deepEqual([nothing.code, nothing.stdout], [1, ""]);
+  assert.match(nothing.stderr, /\[not-found\]\n$/);
+  assert.equal((await forget()).code, 2);
+});
+
+test("many programs that save at the same time", async (t) => {
+  const directory = store(t);
+  const save = (index) => memdir(["save", "--type", "project", "--name", `Plan ${index}`, "--dir", directory], { input: `${index}` });
+  const results = await Promise.all(Array.from({ length: 8 }, (_, index) => save(index)));
+  assert.deepEqual(new Set(results.map(({ code }) => code)), new Set([0]));
+  const library = await Memdir.open({ directory });
+  assert.equal((await library.scan()).memories.length, 8);
+  assert.equal(readFileSync(join(directory, "MEMORY.md"), "utf8").trimEnd().split("\n").length, 8);
+  assert.deepEqual(readdirSync(join(directory, ".memdir")), [".gitignore"]);
 });
 
 test("memory that is off", async (t) => {

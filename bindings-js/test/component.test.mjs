@@ -38,6 +38,7 @@ if (existsSync(COMPONENT)) {
       memory_age: ({ mtimeMs, modifiedMs, nowMs }) =>
         ageOut(rules.memoryAge(BigInt(mtimeMs), modifiedMs === null ? undefined : BigInt(modifiedMs), BigInt(nowMs))),
       memory_enabled: ({ env, settings }) => rules.memoryEnabled(Object.entries(env), withoutNulls(settings)),
+      memory_file_name: ({ type, name, number }) => rules.memoryFileName(type, name, number),
       parse_frontmatter: ({ text }) => frontmatterOut(rules.parseFrontmatter(text)),
       parse_settings: ({ text }) => settingsOut(rules.parseSettings(text)),
       project_slug: ({ path }) => rules.projectSlug(path),
@@ -49,6 +50,9 @@ if (existsSync(COMPONENT)) {
         Object.fromEntries(rules.teamDelta(Object.entries(local), Object.entries(server))),
       tokenize: ({ text }) => rules.tokenize(text).map(withNulls),
       truncate_index: ({ text }) => withNulls(rules.truncateIndex(text)),
+      update_index: ({ text, folder, path, entry }) =>
+        rules.updateIndex(text ?? undefined, folder, path, entry === null ? undefined : withoutNulls(entry)),
+      update_memory: ({ text, changes }) => rules.updateMemory(text ?? undefined, withoutNulls(changes)),
       validate_memory_path: ({ path, platform, home }) => rules.validateMemoryPath(path, platform, home ?? undefined),
     },
     (error) => error.payload?.code ?? error,

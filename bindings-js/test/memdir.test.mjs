@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -43,7 +44,8 @@ test("a scan, a manifest, one memory, a prompt", async (t) => {
   });
   assert.match(await memdir.manifest(), /\n- \[project\] a\.md \(2026-03-15T10:30:00\.000Z\): about a$/);
   assert.equal(await memdir.manifest(), esmRules.formatManifest(memories));
-  assert.deepEqual(await memdir.read("a.md"), { header: memories[1], content: memory("a") });
+  const hash = `sha256:${createHash("sha256").update(memory("a")).digest("hex")}`;
+  assert.deepEqual(await memdir.read("a.md"), { header: memories[1], content: memory("a"), body: "Body of a.", hash });
 
   const prompt = await memdir.prompt();
   assert.ok(prompt.includes(path));
@@ -248,7 +250,17 @@ test("a closed store", async (t) => {
   const scan = memdir.scan();
   await Promise.all([memdir.close(), memdir.close()]);
   assert.equal((await scan).memories.length, 1, "what ran was waited for");
-  for (const late of [memdir.scan(), memdir.manifest(), memdir.read("a.md"), memdir.prompt(), memdir.lint(), memdir.recall("x")]) {
+  for (const late of [
+    memdir.scan(),
+    memdir.manifest(),
+    memdir.read("a.md"),
+    memdir.prompt(),
+    memdir.lint(),
+    memdir.recall("x"),
+    memdir.save({ type: "user", name: "x" }),
+    memdir.forget("a.md"),
+    memdir.undoForget(),
+  ]) {
     await assert.rejects(late, code("closed"));
   }
   memdir.compacted();

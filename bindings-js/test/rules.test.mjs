@@ -103,6 +103,9 @@ test("what is left out of an input counts as null", () => {
   assert.deepEqual(rules.memoryAge({ mtimeMs: -1, nowMs: 0 }), { days: 0, text: "today", warning: null });
   assert.equal(rules.defaultScope(undefined, { team: true }), "private");
   assert.deepEqual(rules.lintMemories({ memories: [] }), []);
+  assert.equal(rules.memoryFileName("user", "role"), "user_role.md");
+  assert.deepEqual(rules.updateMemory(null, { name: "a", body: null }), { content: "---\nname: a\n---\n", changed: true });
+  assert.equal(rules.updateIndex(undefined, "team", "a.md", { name: "a" }).content, "- [a](../a.md)\n");
 });
 
 test("two memories with one path are two memories", () => {
@@ -135,6 +138,23 @@ test("what a recall may show stays within its limits", () => {
     }),
   );
   assert.deepEqual(rules.grantBytes(Number.MAX_SAFE_INTEGER, [Number.MAX_SAFE_INTEGER]), [0]);
+});
+
+test("an index line comes and goes, and leaves nothing behind", () => {
+  const line = fc.oneof(text, fc.constantFrom("- [b](b.md) — two", "* [a](a.md)", "[b](b.md) and [c](c.md)", "", "\r", "# Notes"));
+  const index = fc
+    .tuple(fc.array(line, { maxLength: 10 }), fc.constantFrom("\n", "\r\n"))
+    .map(([lines, end]) => `${lines.join(end)}x${end}`);
+  fc.assert(
+    fc.property(index, text, fc.option(text), (whole, name, description) => {
+      const path = "new folder/项目 (1).md";
+      const entry = { name, description };
+      const added = rules.updateIndex(whole, "", path, entry);
+      assert.ok(added.changed && added.content.isWellFormed());
+      assert.deepEqual(rules.updateIndex(added.content, "", path, entry), { content: added.content, changed: false });
+      assert.deepEqual(rules.updateIndex(added.content, "", path, null), { content: whole, changed: true });
+    }),
+  );
 });
 
 test("a model's answer and its body may be anything", () => {
@@ -226,6 +246,27 @@ test("wrong arguments", () => {
     () => rules.lintMemories({ memories: [{ path: "a.md" }] }),
     () => rules.lintMemories({ memories: [{ path: "a.md", text: "", other: 1 }] }),
     () => rules.lintMemories({ index: 1, memories: [] }),
+    () => rules.memoryFileName(),
+    () => rules.memoryFileName("user"),
+    () => rules.memoryFileName("other", "x"),
+    () => rules.memoryFileName("user", "x", -1),
+    () => rules.memoryFileName("user", "x", "2"),
+    () => rules.updateMemory("x"),
+    () => rules.updateMemory(1, {}),
+    () => rules.updateMemory(null, []),
+    () => rules.updateMemory(null, { name: 1 }),
+    () => rules.updateMemory(null, { name: " " }),
+    () => rules.updateMemory(null, { type: "other" }),
+    () => rules.updateMemory(null, { modified: "yesterday" }),
+    () => rules.updateMemory(null, { title: "x" }),
+    () => rules.updateIndex(null, "", "a.md"),
+    () => rules.updateIndex(1, "", "a.md", null),
+    () => rules.updateIndex(null, null, "a.md", null),
+    () => rules.updateIndex(null, "", undefined, null),
+    () => rules.updateIndex(null, "", "a.md", {}),
+    () => rules.updateIndex(null, "", "a.md", { name: null }),
+    () => rules.updateIndex(null, "", "a.md", { name: "a", description: 1 }),
+    () => rules.updateIndex(null, "", "a.md", { name: "a", hook: "x" }),
     () => rules.tokenize(1),
     () => rules.rankMemories("x"),
     () => rules.rankMemories("x", [undefined]),
@@ -287,6 +328,13 @@ test("half a surrogate pair is refused wherever text enters", () => {
     () => rules.parseSettings(bad),
     () => rules.lintMemories({ index: bad, memories: [] }),
     () => rules.lintMemories({ memories: [{ path: "a.md", text: bad }] }),
+    () => rules.memoryFileName("user", bad),
+    () => rules.updateMemory(bad, {}),
+    () => rules.updateMemory(null, { name: bad }),
+    () => rules.updateMemory(null, { body: bad }),
+    () => rules.updateIndex(bad, "", "a.md", null),
+    () => rules.updateIndex(null, "", bad, null),
+    () => rules.updateIndex(null, "", "a.md", { name: "a", description: bad }),
     () => rules.tokenize(bad),
     () => rules.rankMemories(bad, []),
     () => rules.rankMemories("x", [{ path: bad, text: "" }]),

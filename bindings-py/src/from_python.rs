@@ -10,6 +10,7 @@ use memdir_core::model::{Key, Message, ModelOptions, ModelRequest, Role};
 use memdir_core::paths::{PerSource, Platform};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
 use memdir_core::store::{Features, Strategy};
+use memdir_core::write::{IndexEntry, MemoryChanges};
 use pyo3::exceptions::{PyOverflowError, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyMapping, PyString};
@@ -158,6 +159,17 @@ impl<'py> FromPyObject<'_, 'py> for Limit {
     }
 }
 
+/// Which of several memories of one name.
+pub(crate) struct Number(pub(crate) u32);
+
+impl<'py> FromPyObject<'_, 'py> for Number {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        whole(&value, "a number that is not negative").map(Self)
+    }
+}
+
 /// An `int` within the bounds of `T`.
 fn whole<'py, T>(value: &Bound<'py, PyAny>, what: &str) -> PyResult<T>
 where
@@ -263,6 +275,21 @@ impl<'py> FromPyObject<'_, 'py> for TypeName {
     }
 }
 
+/// `private` or `team`.
+pub(crate) struct ScopeName(pub(crate) Scope);
+
+impl<'py> FromPyObject<'_, 'py> for ScopeName {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match value.extract::<Text>()?.0.as_str() {
+            "private" => Ok(Self(Scope::Private)),
+            "team" => Ok(Self(Scope::Team)),
+            other => Err(no_such(value.py(), "scope", other)),
+        }
+    }
+}
+
 fn no_such(py: Python<'_>, field: &str, value: &str) -> PyErr {
     input(
         py,
@@ -311,6 +338,11 @@ impl<'py> Dataclass<'_, 'py> {
         self.get(name).map(text)
     }
 
+    fn kind(&self, name: &str) -> PyResult<Option<MemoryType>> {
+        let kind: Option<TypeName> = self.get(name)?;
+        Ok(kind.map(|TypeName(kind)| kind))
+    }
+
     fn flag(&self, name: &str) -> PyResult<bool> {
         self.get(name).map(|Flag(flag)| flag)
     }
@@ -333,14 +365,8 @@ impl<'py> FromPyObject<'_, 'py> for Header {
             path: header.get::<Text>("path")?.0,
             name: header.text("name")?,
             description: header.text("description")?,
-            kind: header
-                .get::<Option<TypeName>>("type")?
-                .map(|TypeName(kind)| kind),
-            scope: match header.get::<Text>("scope")?.0.as_str() {
-                "private" => Scope::Private,
-                "team" => Scope::Team,
-                other => return Err(no_such(value.py(), "scope", other)),
-            },
+            kind: header.kind("type")?,
+            scope: header.get::<ScopeName>("scope")?.0,
             pinned: header.flag("pinned")?,
             modified_ms: header
                 .get::<Option<Milliseconds>>("modified_ms")?
@@ -365,6 +391,45 @@ impl<'py> FromPyObject<'_, 'py> for Linted {
         Ok(Self(LintMemory {
             path: memory.get::<Text>("path")?.0,
             text: memory.get::<Text>("text")?.0,
+        }))
+    }
+}
+
+/// A `MemoryChanges`.
+pub(crate) struct Changes(pub(crate) MemoryChanges);
+
+impl<'py> FromPyObject<'_, 'py> for Changes {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let changes = Dataclass {
+            value,
+            expected: "changes must be a MemoryChanges",
+        };
+        Ok(Self(MemoryChanges {
+            name: changes.text("name")?,
+            description: changes.text("description")?,
+            kind: changes.kind("type")?,
+            modified: changes.text("modified")?,
+            body: changes.text("body")?,
+        }))
+    }
+}
+
+/// An `IndexEntry`.
+pub(crate) struct Entry(pub(crate) IndexEntry);
+
+impl<'py> FromPyObject<'_, 'py> for Entry {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let entry = Dataclass {
+            value,
+            expected: "an entry must be an IndexEntry",
+        };
+        Ok(Self(IndexEntry {
+            name: entry.get::<Text>("name")?.0,
+            description: entry.text("description")?,
         }))
     }
 }

@@ -23,9 +23,9 @@ mod _core {
     use super::rules::{
         batch_entries, choose_directory, cut_memory, decode_model_answer, default_scope,
         encode_model_request, env_flag, error_table, format_manifest, grant_bytes, injective_key,
-        lint_memories, memory_age, memory_enabled, parse_frontmatter, parse_settings, project_slug,
-        rank_memories, read_selection, recent_tools, team_delta, tokenize, truncate_index,
-        validate_memory_path,
+        lint_memories, memory_age, memory_enabled, memory_file_name, parse_frontmatter,
+        parse_settings, project_slug, rank_memories, read_selection, recent_tools, team_delta,
+        tokenize, truncate_index, update_index, update_memory, validate_memory_path,
     };
     #[pymodule_export]
     use super::store::Store;

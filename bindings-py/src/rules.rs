@@ -10,8 +10,9 @@ use serde::Serialize;
 
 use crate::errors::{guarded, raise};
 use crate::from_python::{
-    Asked, BySource, Count, Entries, Flag, Header, Linted, Milliseconds, ModelChoice, PlatformName,
-    Ranked, Status, Text, Tool, TypeName, text, texts, tool_results,
+    Asked, BySource, Changes, Count, Entries, Entry, Flag, Header, Linted, Milliseconds,
+    ModelChoice, Number, PlatformName, Ranked, Status, Text, Tool, TypeName, text, texts,
+    tool_results,
 };
 use crate::to_python::{Shape, to_python};
 
@@ -374,6 +375,69 @@ pub(crate) fn decode_model_answer(
 ) -> PyResult<Py<PyAny>> {
     apply(py, || {
         rules::decode_model_answer(&name.0, status.0, &body.0)
+    })
+}
+
+/// Name the file of a new memory: `<type>_<slug>.md`. The slug is `name` in NFKC and lower case, with
+/// `_` for what is neither letter nor digit of any script, at most 48 bytes of UTF-8 in whole
+/// characters; a name that leaves nothing gives eight hex digits. `number` counts the memories whose
+/// name gives the same file name, this one included; from 2 on it stands at the end.
+///
+/// Source: document 000 §3 and §4; reference facts 4.1 and 4.3.
+#[pyfunction]
+#[pyo3(signature = (r#type: "_types.MemoryType", name: "str", number: "int") -> "str")]
+pub(crate) fn memory_file_name(
+    py: Python<'_>,
+    r#type: TypeName,
+    name: Text,
+    number: Number,
+) -> PyResult<Py<PyAny>> {
+    apply(py, || {
+        Ok(rules::memory_file_name(r#type.0, &name.0, number.0))
+    })
+}
+
+/// Change the text of a memory, None when there is none yet: what `changes` names is set, and every
+/// other byte stays, with comments, unknown keys, line ends and a BOM.
+///
+/// Raises `InputError` with code `invalid-argument` (an empty name, a `modified` that is no ISO 8601
+/// date-time), `invalid-text` (a NUL) or `frontmatter-invalid` (a block that cannot be changed without
+/// risk); `HostError` with code `too-large` when the block would have more than 30 lines or 64 KiB
+/// and so could not be read, or the file more than 4 MiB.
+///
+/// Source: document 000 §3 and §4; reference facts 4.1 to 4.3; DESIGN, "Frontmatter".
+#[pyfunction]
+#[pyo3(signature = (text: "str | None", changes: "_types.MemoryChanges") -> "_types.Edited")]
+pub(crate) fn update_memory(
+    py: Python<'_>,
+    text: Option<Text>,
+    changes: Changes,
+) -> PyResult<Py<PyAny>> {
+    let text = self::text(text);
+    apply(py, || rules::update_memory(text.as_deref(), &changes.0))
+}
+
+/// Change the index that lies in `folder` (empty for that of the store, or `team`), None when there
+/// is none yet. The line that links to the memory at `path`, relative to the store, says `entry`; with
+/// None it goes; where there is none it is added at the end. It has at most 150 characters. All other
+/// lines stay, and one that links to several memories is at most unlinked.
+///
+/// Raises `HostError` with code `too-large` when the index would have more than 4 MiB.
+///
+/// Source: document 000 §3 and §4; reference facts 3.
+#[pyfunction]
+#[pyo3(signature = (text: "str | None", *, folder: "str", path: "str", entry: "_types.IndexEntry | None") -> "_types.Edited")]
+pub(crate) fn update_index(
+    py: Python<'_>,
+    text: Option<Text>,
+    folder: Text,
+    path: Text,
+    entry: Option<Entry>,
+) -> PyResult<Py<PyAny>> {
+    let text = self::text(text);
+    let entry = entry.map(|Entry(entry)| entry);
+    apply(py, || {
+        rules::update_index(text.as_deref(), &folder.0, &path.0, entry.as_ref())
     })
 }
 

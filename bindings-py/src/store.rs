@@ -1,12 +1,13 @@
 //! One store; its methods give flows.
 
-use memdir_core::store::{self as core, OpenOptions, PromptOptions, RecallOptions};
+use memdir_core::store::{self as core, ForgetOptions, OpenOptions, PromptOptions, RecallOptions};
+use memdir_core::write::SaveOptions;
 use pyo3::prelude::*;
 
 use crate::flow::Flow;
 use crate::from_python::{
-    Entries, Limit, ModelChoice, PlatformName, Shown, StrategyName, Switches, Text, Tool, text,
-    texts, tool_results,
+    Entries, Limit, ModelChoice, PlatformName, ScopeName, Shown, StrategyName, Switches, Text,
+    Tool, TypeName, text, texts, tool_results,
 };
 
 /// A memory folder. Any number of flows may run over it, from any threads.
@@ -135,6 +136,54 @@ impl Store {
             state: state.unwrap_or_default().0,
         };
         Flow::new(self.store.recall(query.0, options))
+    }
+
+    /// Writes a memory and its index line; ends with `WriteResult`.
+    #[pyo3(signature = (
+        *,
+        r#type: "_types.MemoryType | None",
+        name: "str | None",
+        description: "str | None",
+        body: "str | None",
+        scope: "_types.MemoryScope | None",
+        path: "str | None",
+        expect: "str | None"
+    ) -> "Flow[_types.WriteResult]")]
+    #[expect(clippy::too_many_arguments, reason = "named in Python")]
+    fn save(
+        &self,
+        r#type: Option<TypeName>,
+        name: Option<Text>,
+        description: Option<Text>,
+        body: Option<Text>,
+        scope: Option<ScopeName>,
+        path: Option<Text>,
+        expect: Option<Text>,
+    ) -> Flow {
+        Flow::new(self.store.save(SaveOptions {
+            kind: r#type.map(|TypeName(kind)| kind),
+            name: text(name),
+            description: text(description),
+            body: text(body),
+            scope: scope.map(|ScopeName(scope)| scope),
+            path: text(path),
+            expect: text(expect),
+        }))
+    }
+
+    /// Takes a memory and its index lines away; ends with `WriteResult`.
+    #[pyo3(signature = (path: "str", /, *, expect: "str | None") -> "Flow[_types.WriteResult]")]
+    fn forget(&self, path: Text, expect: Option<Text>) -> Flow {
+        let options = ForgetOptions {
+            expect: text(expect),
+        };
+        Flow::new(self.store.forget(path.0, options))
+    }
+
+    /// Brings back what was forgotten last; ends with `WriteResult`.
+    #[pyo3(signature = (path: "str | None", /) -> "Flow[_types.WriteResult]")]
+    fn undo_forget(&self, path: Option<Text>) -> Flow {
+        Flow::new(self.store.undo_forget(text(path)))
     }
 
     /// Drops everything that was remembered.

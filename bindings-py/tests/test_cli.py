@@ -13,17 +13,26 @@ from typing import Any
 
 import pytest
 from memdir import Memdir
-from test_vectors import camel_case
+from test_vectors import camel_case, plain
 
 
 def memdir(
-    *args: str | bytes, cwd: Path | None = None, env: Mapping[Any, Any] | None = None
+    *args: str | bytes,
+    cwd: Path | None = None,
+    env: Mapping[Any, Any] | None = None,
+    stdin: bytes = b"",
 ) -> subprocess.CompletedProcess[bytes]:
     """`env` comes on top of the environment of the tests; on posix it may be bytes."""
     command = [sys.executable, "-m", "memdir", *args]
     more = {os.fsdecode(name): os.fsdecode(value) for name, value in (env or {}).items()}
     return subprocess.run(
-        command, capture_output=True, check=False, cwd=cwd, env=os.environ | more, timeout=60
+        command,
+        input=stdin,
+        capture_output=True,
+        check=False,
+        cwd=cwd,
+        env=os.environ | more,
+        timeout=60,
     )
 
 
@@ -41,6 +50,60 @@ def test_scan(store: Path) -> None:
     assert found["directory"] == f"{store}{os.sep}"
     relative = memdir("scan", "--dir", store.name, "--json", cwd=store.parent)
     assert relative.stdout == done.stdout
+
+
+def test_save_and_forget(store: Path) -> None:
+    words = ("save", "--dir", str(store), "--type", "user", "--name", "Té", "--json")
+    done = memdir(*words, "--description", "which tea", stdin="Green, no sugar é\n".encode())
+    assert (done.returncode, done.stderr) == (0, b"")
+    saved = json.loads(done.stdout)
+    assert (saved["outcome"], saved["path"], saved["created"]) == ("written", "user_té.md", True)
+    shown = json.loads(memdir("show", saved["path"], "--dir", str(store), "--json").stdout)
+    assert (shown["body"], shown["hash"]) == ("Green, no sugar é", saved["hash"])
+    with Memdir(directory=store) as memory:
+        result = memory.save(path=saved["path"])
+    assert plain(result) == saved | {
+        "outcome": "unchanged",
+        "created": False,
+        "indexChanged": False,
+    }
+
+    at = ("--dir", str(store), "--path", saved["path"], "--expect")
+    done = memdir("save", *at, saved["hash"], "--name", "Tea")
+    assert (done.returncode, done.stdout) == (0, "saved: user_té.md\n".encode())
+    done = memdir("save", *at, saved["hash"], "--name", "Coffee", "--json")
+    assert (done.returncode, json.loads(done.stdout)["outcome"]) == (1, "conflict")
+    done = memdir("save", *at, "absent", "--name", "Coffee")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"[exists]" in done.stderr
+
+    forget = ("forget", "--dir", str(store), "--json")
+    done = memdir(*forget, saved["path"], "--expect", saved["hash"])
+    assert (done.returncode, json.loads(done.stdout)["code"]) == (1, "exists")
+    assert memdir(*forget, saved["path"]).returncode == 0
+    assert not (store / saved["path"]).exists()
+    done = memdir(*forget, saved["path"])
+    assert (done.returncode, json.loads(done.stdout)["code"]) == (1, "not-found")
+    done = memdir(*forget, "--undo")
+    assert (done.returncode, json.loads(done.stdout)["path"]) == (0, saved["path"])
+    assert "Green" in (store / saved["path"]).read_text(encoding="utf-8")
+
+
+def test_a_body_that_is_no_text(store: Path) -> None:
+    words = ("save", "--dir", str(store), "--type", "user", "--name", "Tea")
+    done = memdir(*words, stdin=b"caf\xe9")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"[not-text]" in done.stderr
+    assert not (store / "user_tea.md").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["save a.md", "save --type opinion --name a", "forget", "forget a.md b.md", "scan --undo"],
+)
+def test_wrong_usage_of_save_and_forget(store: Path, words: str) -> None:
+    done = memdir(*words.split(), "--dir", str(store))
+    assert (done.returncode, done.stdout) == (2, b"")
 
 
 def test_wrong_usage() -> None:

@@ -465,7 +465,7 @@ def test_a_task_cancelled_while_files_are_worked_on(tmp_path: Path) -> None:
             release.wait(20)
 
     async def main() -> None:
-        write = {"kind": "write", "content": {"text": "x"}, "via": None, "mode": 0o600}
+        write = {"kind": "write", "content": {"text": "x"}, "mode": 0o600, "sync": True}
         flow = Watched(probe([write | {"path": str(tmp_path / "a.md")}]), before)
         task = asyncio.create_task(drive_async(flow.it, Host()))
         await asyncio.to_thread(entered.wait, 20)

@@ -221,6 +221,29 @@ def nested(text: str) -> list[Callable[[], object]]:
         lambda: Memdir(directory="/a/b").recall("a", surfaced=[text]),
         lambda: Memdir(directory="/a/b").recall("a", already_read=[text]),
         lambda: Memdir(directory="/a/b").recall("a", state=memdir.RecallState(surfaced=(text,))),
+        lambda: Memdir(directory="/a/b").save(type=text),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").save(name=text),
+        lambda: Memdir(directory="/a/b").save(description=text),
+        lambda: Memdir(directory="/a/b").save(body=text),
+        lambda: Memdir(directory="/a/b").save(scope=text),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").save(path=text),
+        lambda: Memdir(directory="/a/b").save(expect=text),
+        lambda: Memdir(directory="/a/b").forget(text),
+        lambda: Memdir(directory="/a/b").forget("a.md", expect=text),
+        lambda: Memdir(directory="/a/b").undo_forget(text),
+        lambda: rules.memory_file_name("user", text, 1),
+        lambda: rules.update_memory(text, memdir.MemoryChanges()),
+        lambda: rules.update_memory("", memdir.MemoryChanges(name=text)),
+        lambda: rules.update_memory("", memdir.MemoryChanges(description=text)),
+        lambda: rules.update_memory("", memdir.MemoryChanges(modified=text)),
+        lambda: rules.update_memory("", memdir.MemoryChanges(body=text)),
+        lambda: rules.update_index(text, folder="", path="a.md", entry=None),
+        lambda: rules.update_index("", folder=text, path="a.md", entry=None),
+        lambda: rules.update_index("", folder="", path=text, entry=None),
+        lambda: rules.update_index("", folder="", path="a.md", entry=memdir.IndexEntry(name=text)),
+        lambda: rules.update_index(
+            "", folder="", path="a.md", entry=memdir.IndexEntry(name="a", description=text)
+        ),
     ]
 
 
@@ -302,6 +325,21 @@ def test_wrong_arguments() -> None:
         lambda: rules.encode_model_request(KEYED, {}),  # type: ignore[arg-type]
         lambda: rules.encode_model_request(KEYED, request(schema={"a": object()})),
         lambda: rules.decode_model_answer("openai/a", status="200", body=""),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").save("user"),  # type: ignore[call-arg]
+        lambda: Memdir(directory="/a/b").save(type=1),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").save(name=b"a"),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").save(body=["a"]),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").save(path=Path("a.md")),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").save(title="a"),  # type: ignore[call-arg]
+        lambda: Memdir(directory="/a/b").forget(),  # type: ignore[call-arg]
+        lambda: Memdir(directory="/a/b").forget(None),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").forget("a.md", "absent"),  # type: ignore[call-arg]
+        lambda: Memdir(directory="/a/b").undo_forget(1),  # type: ignore[arg-type]
+        lambda: rules.memory_file_name(None, "a", 1),  # type: ignore[arg-type]
+        lambda: rules.memory_file_name("user", "a", "1"),  # type: ignore[arg-type]
+        lambda: rules.update_memory(b"", memdir.MemoryChanges()),  # type: ignore[arg-type]
+        lambda: rules.update_memory("", {"name": "a"}),  # type: ignore[arg-type]
+        lambda: rules.update_index("", folder="", path="a.md", entry="a"),  # type: ignore[arg-type]
     ]
     for call in wrong:
         with pytest.raises(TypeError):
@@ -336,6 +374,12 @@ def test_wrong_arguments() -> None:
         lambda: rules.encode_model_request(KEYED, request(schema=deep(200))),
         lambda: rules.decode_model_answer("openai/a", status=65_536, body=""),
         lambda: rules.decode_model_answer("openai/a", status=-1, body=""),
+        lambda: Memdir(directory="/a/b").save(type="opinion", name="a"),  # type: ignore[arg-type]
+        lambda: Memdir(directory="/a/b").save(scope="all"),  # type: ignore[arg-type]
+        lambda: rules.memory_file_name("opinion", "a", 1),  # type: ignore[arg-type]
+        lambda: rules.memory_file_name("user", "a", -1),
+        lambda: rules.memory_file_name("user", "a", 2**32),
+        lambda: rules.update_memory("", memdir.MemoryChanges(type="opinion")),  # type: ignore[arg-type]
     ]
     for call in nonsense:
         with pytest.raises(memdir.InputError) as raised:

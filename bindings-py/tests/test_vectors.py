@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY
 from memdir import (
+    IndexEntry,
     LintMemory,
     MemdirError,
+    MemoryChanges,
     MemoryHeader,
     Message,
     ModelOptions,
@@ -83,6 +85,10 @@ def arguments(rule: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, An
         request = snake_cased(named["request"])
         request["messages"] = tuple(Message(**one) for one in request["messages"])
         named["request"] = ModelRequest(**request)
+    if rule == "update_memory":
+        named["changes"] = MemoryChanges(**named["changes"])
+    if rule == "update_index" and named["entry"] is not None:
+        named["entry"] = IndexEntry(**named["entry"])
     if rule == "parse_frontmatter":
         return [named.pop("text")], named
     return [], named

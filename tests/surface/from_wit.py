@@ -10,15 +10,24 @@ from surface import Fields, Function, Surface
 TOKEN = re.compile(r"///[^\n]*|//[^\n]*|\s+|%?[a-z][a-z0-9-]*|->|@[0-9.]+|[0-9]+|[{}()<>:;,.=]")
 NUMBERS = {"u8", "u16", "u32", "u64", "s32", "s64", "f64"}
 # What the value of an operation is called when it is not called as the operation.
-RESULTS = {"read": "memory-file", "close": "closed"}
+RESULTS = {
+    "read": "memory-file",
+    "save": "write-result",
+    "forget": "write-result",
+    "undo-forget": "write-result",
+    "close": "closed",
+}
 # Their fields are parameters in the packages.
-OPTIONS = {"open-options", "prompt-options", "recall-options", "directory-question", "lint-input"}
+OPTIONS = {
+    *("open-options", "prompt-options", "recall-options", "save-options", "forget-options"),
+    *("directory-question", "lint-input"),
+}
 # Records and enums of the flows that the packages show too.
 SHOWN = {
     *("opened", "features", "scan", "memory-file", "lint", "event"),
-    *("recall", "recalled-memory", "recall-state"),
+    *("recall", "recalled-memory", "recall-state", "write-result"),
 }
-SHOWN_ENUMS = {"strategy", "recall-reason"}
+SHOWN_ENUMS = {"strategy", "recall-reason", "write-outcome"}
 
 
 @dataclass

@@ -156,11 +156,11 @@ def test_every_item_of_the_wit_is_documented() -> None:
 
 def test_something_was_compared() -> None:
     for surface in (Sources().wit, Sources().node, Sources().python):
-        assert len(surface.rules) >= 24
-        assert len(surface.operations) >= 9
-        assert len(surface.records) >= 34
+        assert len(surface.rules) >= 27
+        assert len(surface.operations) >= 12
+        assert len(surface.records) >= 38
         assert all(surface.records.values())
-        assert len(surface.enums) >= 11
+        assert len(surface.enums) >= 12
     assert len(Sources().wit.effects) >= 26
 
 
@@ -188,6 +188,11 @@ CHANGES = [
     ("wit/memdir.wit", "    close: func() -> flow;", "    close: func() -> bool;", "close"),
     ("wit/memdir.wit", "    model-busy,\n", "", "model-busy"),
     ("wit/memdir.wit", "    model: option<model-options>,", "", "model is not in the WIT"),
+    ("wit/memdir.wit", "    undo-forget: func(path: option<string>) -> flow;", "", "undo-forget"),
+    ("wit/memdir.wit", "    index-changed: bool,", "    index: bool,", "index-changed"),
+    ("wit/memdir.wit", "    refused,\n", "", "refused is not in the WIT"),
+    ("wit/memdir.wit", "    team-keeps-copy,\n", "", "team-keeps-copy"),
+    ("wit/memdir.wit", "entry: option<index-entry>)", "entry: index-entry)", "entry"),
     (f"{JS}/types.d.ts", "    countUses?: boolean", "    countUse?: boolean", "count-uses"),
     (
         f"{JS}/types.d.ts",
@@ -197,6 +202,8 @@ CHANGES = [
     ),
     (f"{JS}/types.d.ts", "    apiKey?: ", "    key?: ", "api-key"),
     (f"{JS}/memdir.d.ts", "    recall(query: string", "    recall(text: string", "query"),
+    (f"{JS}/memdir.d.ts", "    forget(path: string", "    forget(name: string", "name"),
+    (f"{JS}/types.d.ts", "    absolutePath: string | null;", "", "absolute-path"),
     (f"{JS}/types.d.ts", "    mtimeMs: number;", "", "mtime-ms"),
     (f"{JS}/types.d.ts", "    warning: string | null;", "    warning: string;", "warning"),
     (f"{JS}/types.d.ts", '"project" | ', "", "project"),
@@ -212,6 +219,8 @@ CHANGES = [
     (f"{PY}/_types.py", "    state: RecallState\n", "    state: str\n", "state"),
     (f"{PY}/_memdir.py", "already_read: Sequence[str]", "already_read: str", "already-read"),
     (f"{PY}/_core.pyi", "def grant_bytes(used: int", "def grant_bytes(gone: int", "gone"),
+    (f"{PY}/_types.py", "    hash: str\n", "", "hash"),
+    (f"{PY}/_memdir.py", "expect: str | None", "expects: str | None", "expects"),
     (f"{PY}/_types.py", "    problems: tuple[Problem, ...]", "    problems: str", "problems"),
     (f"{PY}/_core.pyi", "def project_slug(path: str)", "def project_slug(folder: str)", "folder"),
     (f"{PY}/rules.py", '    "truncate_index",\n', "", "truncate-index"),

@@ -13,8 +13,11 @@ from wasmtime.component import Variant
 __all__ = [
     "COMMAND_OPTIONS",
     "FEATURES",
+    "FORGET_OPTIONS",
+    "NO_CHANGES",
     "PROMPT_OPTIONS",
     "RECALL_OPTIONS",
+    "SAVE_OPTIONS",
     "Component",
     "Flow",
     "MemdirError",
@@ -53,6 +56,18 @@ RECALL_OPTIONS = {
     "alreadyRead": [],
     "state": {"surfaced": [], "bytes": 0},
 }
+# What changes nothing.
+NO_CHANGES = {"name": None, "description": None, "type": None, "modified": None, "body": None}
+SAVE_OPTIONS = {
+    "type": None,
+    "name": None,
+    "description": None,
+    "body": None,
+    "scope": None,
+    "path": None,
+    "expect": None,
+}
+FORGET_OPTIONS = {"expect": None}
 COMMAND_OPTIONS = {"args": [], "cwd": None, "home": None, "env": {}}
 
 

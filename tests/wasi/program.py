@@ -11,6 +11,8 @@ from typing import Any
 from wasmtime import Engine, ExitTrap, Store, WasiConfig
 from wasmtime import component as wasm
 
+COMPILED = ".cwasm"
+
 
 @dataclass
 class Ran:
@@ -27,13 +29,22 @@ class Program:
     def __init__(self, path: Path, http: bool = False) -> None:
         self.http = http
         self.engine = Engine()
-        self.component = wasm.Component.from_file(self.engine, str(path))
+        load = wasm.Component.from_file
+        if path.suffix == COMPILED:
+            load = wasm.Component.deserialize_file
+        self.component = load(self.engine, str(path))
         self.imports = list(self.component.type.imports(self.engine))
         self.main = next(
             name
             for name in self.component.type.exports(self.engine)
             if name.startswith("wasi:cli/run@")
         )
+
+    def compiled(self, folder: Path) -> Path:
+        """The program as it runs on this machine, so that other processes need not compile it."""
+        path = folder / f"program{COMPILED}"
+        path.write_bytes(self.component.serialize())
+        return path
 
     def run(
         self,

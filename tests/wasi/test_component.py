@@ -1,12 +1,15 @@
 """memdir-core.wasm: what it is, its flows, and what it says to drivers that break the contract."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 from component import (
     COMMAND_OPTIONS,
+    FORGET_OPTIONS,
     PROMPT_OPTIONS,
     RECALL_OPTIONS,
+    SAVE_OPTIONS,
     Component,
     MemdirError,
     Variant,
@@ -56,6 +59,13 @@ def test_every_operation_of_a_store(component: Component, memdir: Program, sampl
     file = component.flow("store.read", store, "team/style.md").run(host)
     assert file["content"] == (sample / "team/style.md").read_text()
     assert file["header"] in scan["memories"]
+    assert file["body"] == "Tabs."
+    data = (sample / "team/style.md").read_bytes()
+    assert file["hash"] == f"sha256:{hashlib.sha256(data).hexdigest()}"
+    shown = memdir.run(
+        "show", "team/style.md", "--json", "--dir", str(sample), folders=[sample]
+    ).json
+    assert shown == file
 
     lint = component.flow("store.lint", store).run(host)
     assert lint == memdir.run("lint", "--json", "--dir", str(sample), folders=[sample]).json
@@ -136,8 +146,11 @@ def test_a_closed_store_refuses_everything(component: Component, sample: Path) -
         "read": ["plain.md"],
         "prompt": [PROMPT_OPTIONS],
         "recall": ["deploys", RECALL_OPTIONS],
+        "save": [SAVE_OPTIONS],
+        "forget": ["plain.md", FORGET_OPTIONS],
+        "undo-forget": [None],
     }
-    for name in ["open", "scan", "manifest", "read", "prompt", "lint", "recall"]:
+    for name in ["open", "scan", "manifest", "lint", *arguments]:
         with pytest.raises(MemdirError) as error:
             component.flow(f"store.{name}", store, *arguments.get(name, [])).run(Host())
         assert error.value.code == "closed", name
@@ -298,13 +311,19 @@ def test_every_effect_and_outcome_crosses_both_ways(component: Component) -> Non
                 "content": text,
                 "via": "/a.memdir-tmp",
                 "mode": 0o600,
+                "sync": True,
             },
             done,
         ),
         ("append", {"path": "/a", "content": data, "mode": 0o600}, done),
         ("make-dir", {"path": "/a", "within": None, "mode": 0o700}, done),
-        ("remove", on_path, done),
-        ("rename", {"from": "/a", "to": "/b"}, done),
+        ("remove", {"path": "/a", "within": "/"}, done),
+        (
+            "rename",
+            {"from": "/a", "to": "/b", "within": None, "replace": False, "sync": True},
+            done,
+        ),
+        ("link", {"from": "/a", "to": "/b", "within": "/"}, done),
         ("set-mtime", {"path": "/a", "mtimeMs": -5}, done),
         ("process-alive", {"pid": 1}, Variant("alive", {"alive": True})),
         (

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from component import Component, MemdirError
+from component import NO_CHANGES, Component, MemdirError
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 FILES = sorted(path for path in VECTORS.glob("*.json") if path.name != "schema.json")
@@ -34,6 +34,9 @@ ARGUMENTS = {
     "recent_tools": ["results"],
     "encode_model_request": ["model", "request"],
     "decode_model_answer": ["name", "status", "body"],
+    "memory_file_name": ["type", "name", "number"],
+    "update_memory": ["text", "changes"],
+    "update_index": ["text", "folder", "path", "entry"],
 }
 # Their one argument is a record: `input` itself.
 OF_A_RECORD = {"choose_directory", "lint_memories"}
@@ -85,6 +88,10 @@ def complete(rule: str, given: dict[str, Any]) -> dict[str, Any]:
                 "model": {"apiKey": None, "baseUrl": None, **given["model"]},
                 "request": request,
             }
+        case "update_memory":
+            return given | {"changes": NO_CHANGES | given["changes"]}
+        case "update_index" if given["entry"] is not None:
+            return given | {"entry": {"description": None, **given["entry"]}}
     return given
 
 

@@ -6,6 +6,7 @@ import {
   MemdirError,
   type ErrorCode,
   type Finding,
+  type ForgetOptions,
   type MemoryHeader,
   type ModelFunction,
   type ModelOptions,
@@ -15,8 +16,11 @@ import {
   type RecalledMemory,
   type RecallOptions,
   type RecallState,
+  type SaveOptions,
   type Scan,
   type ToolResult,
+  type WriteOutcome,
+  type WriteResult,
 } from "memdir";
 import {
   batchEntries,
@@ -30,14 +34,20 @@ import {
   lintMemories,
   memoryAge,
   memoryEnabled,
+  memoryFileName,
   parseSettings,
   rankMemories,
   readSelection,
   recentTools,
   tokenize,
   truncateIndex,
+  updateIndex,
+  updateMemory,
   validateMemoryPath,
   type CutMemory,
+  type Edited,
+  type IndexEntry,
+  type MemoryChanges,
   type ModelHttp,
   type RankedMemory,
   type Selection,
@@ -111,6 +121,34 @@ export async function recalling(memory: Memdir, signal: AbortSignal, key: string
   // @ts-expect-error: a recall has no such field
   first.paths;
   return first.render() + render() + `${score} ${failed} ${best?.reason === "lexical"}`;
+}
+
+export async function writing(memory: Memdir, signal: AbortSignal): Promise<WriteResult[]> {
+  const fresh: SaveOptions = { type: "user", name: "role", description: null, body: "Knows Go.", scope: "private" };
+  const saved: WriteResult = await memory.save(fresh, { signal });
+  const path: string = saved.path ?? "user_role.md";
+  const { body, hash } = await memory.read(path);
+  const changed = await memory.save({ path, body: `${body}\nAnd Rust.`, expect: hash });
+  const outcome: WriteOutcome = changed.outcome;
+  const why: ErrorCode | null = changed.code;
+  const options: ForgetOptions = { expect: outcome === "written" ? changed.hash : null, signal };
+  const forgotten = await memory.forget(path, options);
+  // @ts-expect-error: no such type
+  await memory.save({ type: "note", name: String(why) });
+  // @ts-expect-error: something is to be saved
+  await memory.save();
+  // @ts-expect-error: the signal is no part of what is saved
+  await memory.save({ path, signal });
+  return [saved, changed, forgotten, await memory.undoForget(), await memory.undoForget(path, { signal })];
+}
+
+export function writingRules(changes: MemoryChanges): string {
+  const entry: IndexEntry = { name: "role" };
+  const memory: Edited = updateMemory(null, { ...changes, type: "user", modified: null });
+  const index: Edited = updateIndex(null, "", memoryFileName("user", "role", 2), entry);
+  // @ts-expect-error: whether there is an entry must be said
+  updateIndex(index.content, "", "user_role_2.md");
+  return updateIndex(index.content, "", memoryFileName("user", "role"), null).content + String(memory.changed);
 }
 
 export function recallRules(request: ModelRequest): string {

@@ -1,8 +1,8 @@
 """File-based long-term memory for AI agents.
 
-A store is a folder of Markdown files. `Memdir` reads it with blocking calls, `AsyncMemdir` with
-asyncio; both drive the same core, so they see the same memories. The rules that need no store are
-in `memdir.rules`, the exceptions in `memdir.errors`.
+A store is a folder of Markdown files. `Memdir` reads and writes it with blocking calls,
+`AsyncMemdir` with asyncio; both drive the same core, so they see the same memories. The
+rules that need no store are in `memdir.rules`, the exceptions in `memdir.errors`.
 """
 
 from memdir import rules
@@ -12,6 +12,7 @@ from memdir._types import (
     Choice,
     CutMemory,
     DirectorySettings,
+    Edited,
     Enabled,
     EnabledBecause,
     EnabledSettings,
@@ -22,9 +23,11 @@ from memdir._types import (
     Found,
     Frontmatter,
     Header,
+    IndexEntry,
     Lint,
     LintMemory,
     MemoryAge,
+    MemoryChanges,
     MemoryFile,
     MemoryHeader,
     MemoryScope,
@@ -55,6 +58,8 @@ from memdir._types import (
     ToolResult,
     Truncation,
     Word,
+    WriteOutcome,
+    WriteResult,
 )
 from memdir.errors import EngineError, HostError, InputError, MemdirError, ModelError, PathError
 
@@ -63,6 +68,7 @@ __all__ = [
     "Choice",
     "CutMemory",
     "DirectorySettings",
+    "Edited",
     "Enabled",
     "EnabledBecause",
     "EnabledSettings",
@@ -75,12 +81,14 @@ __all__ = [
     "Frontmatter",
     "Header",
     "HostError",
+    "IndexEntry",
     "InputError",
     "Lint",
     "LintMemory",
     "Memdir",
     "MemdirError",
     "MemoryAge",
+    "MemoryChanges",
     "MemoryFile",
     "MemoryHeader",
     "MemoryScope",
@@ -113,6 +121,8 @@ __all__ = [
     "ToolResult",
     "Truncation",
     "Word",
+    "WriteOutcome",
+    "WriteResult",
     "__version__",
     "rules",
 ]

@@ -29,6 +29,7 @@ __all__ = [
     "lint_memories",
     "memory_age",
     "memory_enabled",
+    "memory_file_name",
     "parse_frontmatter",
     "parse_settings",
     "probe",
@@ -39,6 +40,8 @@ __all__ = [
     "team_delta",
     "tokenize",
     "truncate_index",
+    "update_index",
+    "update_memory",
     "validate_memory_path",
 ]
 
@@ -133,6 +136,10 @@ class Store:
         """
         Drops everything that was remembered.
         """
+    def forget(self, path: str, /, *, expect: str | None) -> Flow[_types.WriteResult]:
+        """
+        Takes a memory and its index lines away; ends with `WriteResult`.
+        """
     def lint(self, /) -> Flow[_types.Lint]:
         """
         What is wrong with the store; ends with `Lint`.
@@ -171,9 +178,28 @@ class Store:
         """
         The memories that help with a query; ends with `Recall`.
         """
+    def save(
+        self,
+        /,
+        *,
+        type: _types.MemoryType | None,
+        name: str | None,
+        description: str | None,
+        body: str | None,
+        scope: _types.MemoryScope | None,
+        path: str | None,
+        expect: str | None,
+    ) -> Flow[_types.WriteResult]:
+        """
+        Writes a memory and its index line; ends with `WriteResult`.
+        """
     def scan(self, /) -> Flow[_types.Scan]:
         """
         Lists the memories; ends with `Scan`.
+        """
+    def undo_forget(self, path: str | None, /) -> Flow[_types.WriteResult]:
+        """
+        Brings back what was forgotten last; ends with `WriteResult`.
         """
 
 def batch_entries(
@@ -336,6 +362,16 @@ def memory_enabled(
     Source: reference facts 2; DESIGN, "Off means off".
     """
 
+def memory_file_name(type: _types.MemoryType, name: str, number: int) -> str:
+    """
+    Name the file of a new memory: `<type>_<slug>.md`. The slug is `name` in NFKC and lower case, with
+    `_` for what is neither letter nor digit of any script, at most 48 bytes of UTF-8 in whole
+    characters; a name that leaves nothing gives eight hex digits. `number` counts the memories whose
+    name gives the same file name, this one included; from 2 on it stands at the end.
+
+    Source: document 000 §3 and §4; reference facts 4.1 and 4.3.
+    """
+
 def parse_frontmatter(text: str) -> _types.Frontmatter:
     """
     Read the block at the top of a memory, or of the head of one.
@@ -425,6 +461,33 @@ def truncate_index(text: str) -> _types.Truncation:
     always a prefix of the trimmed text.
 
     Source: reference facts 3.1 and 3.2; DESIGN, "Units".
+    """
+
+def update_index(
+    text: str | None, *, folder: str, path: str, entry: _types.IndexEntry | None
+) -> _types.Edited:
+    """
+    Change the index that lies in `folder` (empty for that of the store, or `team`), None when there
+    is none yet. The line that links to the memory at `path`, relative to the store, says `entry`; with
+    None it goes; where there is none it is added at the end. It has at most 150 characters. All other
+    lines stay, and one that links to several memories is at most unlinked.
+
+    Raises `HostError` with code `too-large` when the index would have more than 4 MiB.
+
+    Source: document 000 §3 and §4; reference facts 3.
+    """
+
+def update_memory(text: str | None, changes: _types.MemoryChanges) -> _types.Edited:
+    """
+    Change the text of a memory, None when there is none yet: what `changes` names is set, and every
+    other byte stays, with comments, unknown keys, line ends and a BOM.
+
+    Raises `InputError` with code `invalid-argument` (an empty name, a `modified` that is no ISO 8601
+    date-time), `invalid-text` (a NUL) or `frontmatter-invalid` (a block that cannot be changed without
+    risk); `HostError` with code `too-large` when the block would have more than 30 lines or 64 KiB
+    and so could not be read, or the file more than 4 MiB.
+
+    Source: document 000 §3 and §4; reference facts 4.1 to 4.3; DESIGN, "Frontmatter".
     """
 
 def validate_memory_path(

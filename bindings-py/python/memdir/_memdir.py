@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from memdir._types import (
         Lint,
         MemoryFile,
+        MemoryScope,
+        MemoryType,
         Opened,
         PlatformName,
         Recall,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         Scan,
         Strategy,
         ToolResult,
+        WriteResult,
     )
 
 _PLAIN = Features()
@@ -307,6 +310,94 @@ class Memdir(_Base):
         )
         return drive(flow, self._host)
 
+    def save(
+        self,
+        *,
+        type: MemoryType | None = None,  # noqa: A002 - as the field
+        name: str | None = None,
+        description: str | None = None,
+        body: str | None = None,
+        scope: MemoryScope | None = None,
+        path: str | None = None,
+        expect: str | None = None,
+    ) -> WriteResult:
+        """Write a new memory or change one, and its line in MEMORY.md, as one step.
+
+        Any number of threads and programs may do so at once. A new memory needs a type and a name;
+        of one that is there, what is None stays, with all else in the file. What is replaced goes
+        to `.memdir/trash` in the store, for 30 days. With `Features.one_step` no index is written.
+
+        Args:
+            type: What kind of memory it is.
+            name: A few words; trimmed, and not empty.
+            description: One line that says when the memory helps; trimmed.
+            body: Markdown, without frontmatter. Line ends around it do not count.
+            scope: Where a new memory goes: `team` for the folder `team/`. None decides by the type,
+                see `memdir.rules.default_scope`; a memory of type `user` is never the team's.
+            path: The file, relative to the store, with `/`, ending in `.md`; it is created or
+                changed. None makes a new file named after type and name, see
+                `memdir.rules.memory_file_name`; saving the same memory once more makes no second.
+            expect: `absent`, or the `hash` of what was read: when the file is not so, nothing is
+                written, and the outcome is `conflict`.
+
+        Returns:
+            What came of it; also a conflict and a refusal, such as of a path outside the store.
+
+        Raises:
+            InputError: Memory is off (`disabled`), a text is none (`invalid-text`), or there is no
+                such type or scope (`invalid-argument`).
+            HostError: It could not be written, such as `permission`, `no-space`, or `busy` when
+                others have kept the store locked for 30 s.
+
+        """
+        flow = self._store.save(
+            type=type,
+            name=name,
+            description=description,
+            body=body,
+            scope=scope,
+            path=path,
+            expect=expect,
+        )
+        return drive(flow, self._host)
+
+    def forget(self, path: str, *, expect: str | None = None) -> WriteResult:
+        """Take a memory away, with its lines in MEMORY.md. `undo_forget` brings it back.
+
+        Args:
+            path: Relative to the store, with `/`.
+            expect: The `hash` of what was read: when the file is not so, nothing is taken away, and
+                the outcome is `conflict`.
+
+        Returns:
+            What came of it; `refused` with code `not-found` when there is neither file nor line.
+
+        Raises:
+            InputError: As `save`.
+            HostError: As `save`.
+
+        """
+        return drive(self._store.forget(path, expect=expect), self._host)
+
+    def undo_forget(self, path: str | None = None) -> WriteResult:
+        """Bring back what was forgotten last, with its lines in MEMORY.md.
+
+        The last 100 files that were forgotten or replaced are kept, for at most 30 days.
+
+        Args:
+            path: Which memory, relative to the store, with `/`; None for the last one of all.
+
+        Returns:
+            What came of it; `conflict` when there is another memory of that name by now, `refused`
+            with code `not-found` when there is nothing to bring back.
+
+        Raises:
+            InputError: As `save`.
+            HostError: As `save`.
+
+        """
+        return drive(self._store.undo_forget(path), self._host)
+
     def close(self) -> None:
         """Let go of the store: every later call raises `InputError` with code `closed`.
 
@@ -447,6 +538,37 @@ class AsyncMemdir(_Base):
             state=state,
         )
         return await drive_async(flow, self._host)
+
+    async def save(
+        self,
+        *,
+        type: MemoryType | None = None,  # noqa: A002 - as the field
+        name: str | None = None,
+        description: str | None = None,
+        body: str | None = None,
+        scope: MemoryScope | None = None,
+        path: str | None = None,
+        expect: str | None = None,
+    ) -> WriteResult:
+        """See `Memdir.save`."""
+        flow = self._store.save(
+            type=type,
+            name=name,
+            description=description,
+            body=body,
+            scope=scope,
+            path=path,
+            expect=expect,
+        )
+        return await drive_async(flow, self._host)
+
+    async def forget(self, path: str, *, expect: str | None = None) -> WriteResult:
+        """See `Memdir.forget`."""
+        return await drive_async(self._store.forget(path, expect=expect), self._host)
+
+    async def undo_forget(self, path: str | None = None) -> WriteResult:
+        """See `Memdir.undo_forget`."""
+        return await drive_async(self._store.undo_forget(path), self._host)
 
     async def close(self) -> None:
         """See `Memdir.close`."""

@@ -55,6 +55,15 @@ Source = Literal[
 SettingsProblemCode = Literal["not-json", "not-an-object", "wrong-type"]
 """What can be wrong with a settings file."""
 
+WriteOutcome = Literal["written", "unchanged", "conflict", "refused"]
+"""How a write ended.
+
+- `written`: the store is as it was asked for.
+- `unchanged`: it was so already; nothing was touched.
+- `conflict`: it is not as it was expected to be; nothing was touched.
+- `refused`: a rule forbids it; nothing was touched.
+"""
+
 Severity = Literal["error", "warning"]
 """How bad a finding is: something is lost or misread because of it, or could be better."""
 
@@ -83,10 +92,12 @@ Role = Literal["user", "assistant"]
 class Features:
     """What is switched on beyond reading. Everything but `count_uses` is off unless asked for.
 
-    Only `one_step` and `count_uses` have an effect in this version; the others are reserved.
+    Only `team`, `one_step` and `count_uses` have an effect in this version; the others are
+    reserved.
 
     Attributes:
-        team: Team memory beside the private one.
+        team: Team memory beside the private one: what is saved without a scope may go there, see
+            `memdir.rules.default_scope`.
         extract: Extraction after each turn.
         extract_non_interactive: Extraction also where nobody watches.
         one_step: Memories are written without an index line, and the prompt has no index.
@@ -221,11 +232,93 @@ class MemoryFile:
     Attributes:
         header: What a scan says of it.
         content: The whole text as it stands in the file, frontmatter included.
+        body: The text below the frontmatter, without line ends around it: what `save` takes.
+        hash: `sha256:` and 64 hex digits of the file: what `save` and `forget` can expect.
 
     """
 
     header: MemoryHeader
     content: str
+    body: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteResult:
+    """What came of saving, forgetting or bringing back a memory.
+
+    Attributes:
+        outcome: How it ended.
+        path: The memory, relative to the store, with `/`; None when it was refused before there was
+            one.
+        absolute_path: The same for tools that read files.
+        hash: `sha256:` and 64 hex digits of the file as it is now; None when there is none.
+        created: Whether the file is new.
+        index_changed: Whether a MEMORY.md was changed.
+        code: Why nothing was written: a code of errors, such as `exists` for a conflict; None
+            otherwise.
+        message: The same in one line, with what to do; None otherwise.
+        report: What else should be known, such as an index near its limits.
+
+    """
+
+    outcome: WriteOutcome
+    path: str | None
+    absolute_path: str | None
+    hash: str | None
+    created: bool
+    index_changed: bool
+    code: str | None
+    message: str | None
+    report: tuple[ReportEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChanges:
+    """What is to change in a memory, as `memdir.rules.update_memory` takes it; None keeps it.
+
+    Attributes:
+        name: It is trimmed, and must not be empty then.
+        description: It is trimmed; empty takes it away.
+        type: One of the four.
+        modified: An ISO 8601 date-time; it is written only where there is a frontmatter.
+        body: Markdown. Line ends at its beginning and end do not count; empty takes it away.
+
+    """
+
+    name: str | None = None
+    description: str | None = None
+    type: MemoryType | None = None
+    modified: str | None = None
+    body: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexEntry:
+    """What an index says of a memory, as `memdir.rules.update_index` takes it.
+
+    Attributes:
+        name: The text of the link; the path when it is empty.
+        description: What follows it; None for nothing.
+
+    """
+
+    name: str
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """A text as it is to be written.
+
+    Attributes:
+        content: The whole new text.
+        changed: Whether it differs from the old one.
+
+    """
+
+    content: str
+    changed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from memdir._core import (
     lint_memories,
     memory_age,
     memory_enabled,
+    memory_file_name,
     parse_frontmatter,
     parse_settings,
     project_slug,
@@ -29,6 +30,8 @@ from memdir._core import (
     team_delta,
     tokenize,
     truncate_index,
+    update_index,
+    update_memory,
     validate_memory_path,
 )
 
@@ -47,6 +50,7 @@ __all__ = [
     "lint_memories",
     "memory_age",
     "memory_enabled",
+    "memory_file_name",
     "parse_frontmatter",
     "parse_settings",
     "project_slug",
@@ -56,5 +60,7 @@ __all__ = [
     "team_delta",
     "tokenize",
     "truncate_index",
+    "update_index",
+    "update_memory",
     "validate_memory_path",
 ]

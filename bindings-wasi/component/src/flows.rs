@@ -9,8 +9,8 @@ use memdir_core::store;
 
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::flows::{
-    CommandOptions, Done, Effect, Flow, Guest, GuestFlow, GuestStore, OpenOptions, PromptOptions,
-    RecallOptions, Requests, Response, Step, Value,
+    CommandOptions, Done, Effect, Flow, ForgetOptions, Guest, GuestFlow, GuestStore, OpenOptions,
+    PromptOptions, RecallOptions, Requests, Response, SaveOptions, Step, Value,
 };
 
 impl Guest for Component {
@@ -85,6 +85,18 @@ impl GuestStore for OpenStore {
 
     fn recall(&self, query: String, options: RecallOptions) -> Flow {
         start(self.0.recall(query, options.into()))
+    }
+
+    fn save(&self, options: SaveOptions) -> Flow {
+        start(self.0.save(options.into()))
+    }
+
+    fn forget(&self, path: String, options: ForgetOptions) -> Flow {
+        start(self.0.forget(path, options.into()))
+    }
+
+    fn undo_forget(&self, path: Option<String>) -> Flow {
+        start(self.0.undo_forget(path))
     }
 
     fn compacted(&self) {

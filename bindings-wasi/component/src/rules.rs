@@ -5,9 +5,10 @@ use memdir_core::rules;
 
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::rules::{
-    Age, Choice, Cut, DirectoryQuestion, Enabled, EnabledSettings, Error, ErrorInfo, Finding,
-    Found, Frontmatter, Guest, LintInput, MemoryHeader, MemoryType, ModelHttp, ModelOptions,
-    ModelRequest, Platform, RankedMemory, Scope, Selection, Settings, ToolResult, Truncation, Word,
+    Age, Choice, Cut, DirectoryQuestion, Edited, Enabled, EnabledSettings, Error, ErrorInfo,
+    Finding, Found, Frontmatter, Guest, IndexEntry, LintInput, MemoryChanges, MemoryHeader,
+    MemoryType, ModelHttp, ModelOptions, ModelRequest, Platform, RankedMemory, Scope, Selection,
+    Settings, ToolResult, Truncation, Word,
 };
 use crate::same::{each, maybe, pairs};
 
@@ -68,6 +69,30 @@ impl Guest for Component {
 
     fn default_scope(type_: Option<MemoryType>, team: bool) -> Scope {
         rules::default_scope(maybe(type_), team).into()
+    }
+
+    fn memory_file_name(type_: MemoryType, name: String, number: u32) -> String {
+        rules::memory_file_name(type_.into(), &name, number)
+    }
+
+    fn update_memory(text: Option<String>, changes: MemoryChanges) -> Result<Edited, Error> {
+        match rules::update_memory(text.as_deref(), &changes.into()) {
+            Ok(edited) => Ok(edited.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn update_index(
+        text: Option<String>,
+        folder: String,
+        path: String,
+        entry: Option<IndexEntry>,
+    ) -> Result<Edited, Error> {
+        let entry = entry.map(Into::into);
+        match rules::update_index(text.as_deref(), &folder, &path, entry.as_ref()) {
+            Ok(edited) => Ok(edited.into()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn lint_memories(input: LintInput) -> Vec<Finding> {

@@ -12,6 +12,7 @@ use memdir_core::model::Role;
 use memdir_core::paths::{EnabledBecause, Platform, SettingsProblemCode, Source};
 use memdir_core::report::ReportCode;
 use memdir_core::store::{RecallReason, Strategy};
+use memdir_core::write::WriteOutcome;
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
 
@@ -76,7 +77,8 @@ macro_rules! same {
 
 same! {
     ErrorCode = rules::ErrorCode {
-        Aborted Protocol Internal InvalidText InvalidArgument Usage Disabled Closed NotText PathEmpty PathNul
+        Aborted Protocol Internal InvalidText InvalidArgument Usage Disabled Closed
+        FrontmatterInvalid UserPrivate NotText PathEmpty PathNul
         PathHome PathHomeParent PathOutsideHome PathUnc PathDriveRoot PathRelative PathRoot
         PathTooShort PathOutsideStore NoHome NotTrusted NeedsConfigDir LinkOutside NotFound Exists Permission ReadOnly NoSpace
         NotADirectory IsADirectory NotEmpty Loop NameTooLong InvalidName TooLarge TooManyOpen
@@ -93,7 +95,7 @@ same! {
         IndexOverLimit IndexNearLimit IndexFrontmatter IndexLineTooLong IndexLineLong
         IndexLinkBroken IndexDuplicate NotIndexed FrontmatterMissing NameMissing
         DescriptionMissing TypeMissing DuplicateName QueryEmpty QueryCut LimitLowered ModelFailed
-        ModelAnswerCut ModelSkipped ContentCut SessionBudget UsesUnreadable
+        ModelAnswerCut ModelSkipped ContentCut SessionBudget UsesUnreadable TeamKeepsCopy
     }
     MemoryType = rules::MemoryType { User Feedback Project Reference }
     Scope = rules::Scope { Private Team }
@@ -111,6 +113,7 @@ same! {
     Role = rules::Role { User Assistant }
     Strategy = flows::Strategy { Auto Model Lexical }
     RecallReason = flows::RecallReason { Model Lexical }
+    WriteOutcome = flows::WriteOutcome { Written Unchanged Conflict Refused }
     Stream = flows::OutputStream { Stdout Stderr }
     FailureCode = flows::FailureCode {
         NotFound Exists Permission ReadOnly NoSpace NotADirectory IsADirectory NotEmpty Loop

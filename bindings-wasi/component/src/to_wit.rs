@@ -13,6 +13,7 @@ use memdir_core::paths::{Choice, Enabled, Refused, Settings, SettingsProblem};
 use memdir_core::recall::{CutMemory, Found, RecallState, Selection, Word};
 use memdir_core::report::ReportEntry;
 use memdir_core::store::{Lint, MemoryFile, Opened, Recall, RecalledMemory, Scan};
+use memdir_core::write::{Edited, WriteResult};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
 use crate::flows::{ManifestText, PromptText};
@@ -53,6 +54,7 @@ records! {
     Word => rules::Word { whole, parts }
     Found => rules::Found { path, score }
     CutMemory => rules::Cut { content, lines, note }
+    Edited => rules::Edited { content, changed }
     Selection => rules::Selection { paths, dropped }
     ModelHttp => rules::ModelHttp { url, headers as each, body }
     Opened => flows::Opened {
@@ -61,13 +63,17 @@ records! {
     }
     Lint => flows::Lint { findings as each }
     Scan => flows::Scan { memories as each, report as each }
-    MemoryFile => flows::MemoryFile { header as Into::into, content }
+    MemoryFile => flows::MemoryFile { header as Into::into, content, body, hash }
     RecallState => flows::RecallState { surfaced, bytes }
     RecalledMemory => flows::RecalledMemory {
         path, absolute_path, mtime_ms, header as Into::into, age_days, age, warning, content, note,
         reason as Into::into, score, text,
     }
     Recall => flows::Recall { memories as each, report as each, state as Into::into }
+    WriteResult => flows::WriteResult {
+        outcome as Into::into, path, absolute_path, hash, created, index_changed, code as maybe,
+        message, report as each,
+    }
     Header => rules::Header { name, value }
     Event => flows::Event { kind, path, code, message }
     Request => flows::Request { id, effect as Into::into }
@@ -179,6 +185,12 @@ impl From<Recall> for flows::Value {
     }
 }
 
+impl From<WriteResult> for flows::Value {
+    fn from(result: WriteResult) -> Self {
+        Self::WriteResult(result.into())
+    }
+}
+
 /// The end of a store.
 impl From<()> for flows::Value {
     fn from((): ()) -> Self {
@@ -245,12 +257,14 @@ impl From<Effect> for flows::Effect {
                 content,
                 via,
                 mode,
+                sync,
             } => Self::Write(flows::WriteEffect {
                 path,
                 within,
                 content: content.into(),
                 via,
                 mode,
+                sync,
             }),
             Effect::Append {
                 path,
@@ -264,8 +278,21 @@ impl From<Effect> for flows::Effect {
             Effect::MakeDir { path, within, mode } => {
                 Self::MakeDir(flows::MakeDirEffect { path, within, mode })
             }
-            Effect::Remove { path } => Self::Remove(flows::OnPath { path }),
-            Effect::Rename { from, to } => Self::Rename(flows::RenameEffect { from, to }),
+            Effect::Remove { path, within } => Self::Remove(flows::RemoveEffect { path, within }),
+            Effect::Rename {
+                from,
+                to,
+                within,
+                replace,
+                sync,
+            } => Self::Rename(flows::RenameEffect {
+                from,
+                to,
+                within,
+                replace,
+                sync,
+            }),
+            Effect::Link { from, to, within } => Self::Link(flows::LinkEffect { from, to, within }),
             Effect::SetMtime { path, mtime_ms } => {
                 Self::SetMtime(flows::SetMtimeEffect { path, mtime_ms })
             }
