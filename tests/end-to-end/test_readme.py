@@ -6,6 +6,7 @@ An example is a fenced block under `<!-- runs: HOW -->`.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -33,4 +34,9 @@ def test_example(
     }
     program, file = programs[how]
     file.write_text(text, "utf-8")
-    assert run(program, file, cwd=ROOT)
+    if how == "embed-python":
+        assert run(program, file, cwd=ROOT)
+        return
+    # The others write into the sample store.
+    shutil.copytree(ROOT / "demo", tmp_path / "demo")
+    assert run(program, file, cwd=tmp_path)

@@ -6,11 +6,32 @@ use std::collections::VecDeque;
 use memdir_core::error::{Error, ErrorCode};
 use memdir_core::flow::{Effect, Failure, FailureCode, Flow, Outcome, Request, Response, Step};
 
-use crate::{FaultKind, SimHost, Traced};
+use crate::{FaultKind, Random, SimHost, Traced};
+
+/// One of several processes on a machine. It draws for itself, so that what it draws does not
+/// depend on when the others do.
+#[derive(Clone, Debug)]
+pub struct Process {
+    pid: Option<u32>,
+    random: Random,
+}
+
+impl Process {
+    /// A process with this number; none where there are no processes.
+    #[must_use]
+    pub fn new(pid: Option<u32>, seed: u64) -> Self {
+        Self {
+            pid,
+            random: Random::new(seed),
+        }
+    }
+}
 
 /// A flow under way.
 #[derive(Debug)]
 pub struct Running<T> {
+    /// Whose it is; none for the one process of the host.
+    process: Option<Process>,
     /// None after a crash: the flow was dropped.
     flow: Option<Flow<T>>,
     waiting: VecDeque<Request>,
@@ -49,6 +70,7 @@ impl SimHost {
     /// Takes a flow in; nothing runs yet.
     pub fn start<T: Send + 'static>(&self, flow: Flow<T>) -> Running<T> {
         Running {
+            process: None,
             flow: Some(flow),
             waiting: VecDeque::new(),
             answers: Vec::new(),
@@ -56,8 +78,37 @@ impl SimHost {
         }
     }
 
+    /// The same in a process of its own.
+    pub fn start_in<T: Send + 'static>(&mut self, process: Process, flow: Flow<T>) -> Running<T> {
+        self.processes.extend(process.pid);
+        Running {
+            process: Some(process),
+            ..self.start(flow)
+        }
+    }
+
     /// Performs one effect of a flow, or resumes it when all effects of its step are answered.
     pub fn step<T: Send + 'static>(&mut self, running: &mut Running<T>) -> Progress<T> {
+        self.switch(running);
+        let progress = self.step_in(running);
+        self.switch(running);
+        if matches!(progress, Progress::Crashed)
+            && let Some(pid) = running.process.as_ref().and_then(|process| process.pid)
+        {
+            self.processes.remove(&pid);
+        }
+        progress
+    }
+
+    /// The process of a flow takes the place of the host's own, and back.
+    fn switch<T>(&mut self, running: &mut Running<T>) {
+        if let Some(process) = &mut running.process {
+            std::mem::swap(&mut self.pid, &mut process.pid);
+            std::mem::swap(&mut self.random, &mut process.random);
+        }
+    }
+
+    fn step_in<T: Send + 'static>(&mut self, running: &mut Running<T>) -> Progress<T> {
         if let Some(request) = running.waiting.pop_front() {
             return self.perform_one(running, request);
         }

@@ -5,26 +5,38 @@
 //! [`SimHost::start`] and [`SimHost::step`] drive several side by side, one effect at a time.
 //! A [`Fault`] fails, cancels or crashes at one numbered effect.
 
+mod act;
 mod attempt;
+mod beside;
 mod drive;
+mod explore;
 mod failures;
+mod folder;
 mod network;
 mod perform;
 mod random;
+mod serial;
 mod session;
 mod tree;
+mod writing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use memdir_core::flow::{Effect, Event, FailureCode, Outcome};
 
+pub use act::Act;
 pub use attempt::{Attempt, Reply, script};
-pub use drive::{Progress, Running};
+pub use beside::{end, meddled, stalled};
+pub use drive::{Process, Progress, Running};
+pub use explore::{Explored, Explorer};
+pub use folder::{Folder, Kept};
 pub use network::{Exchange, Network};
 pub use random::Random;
+pub use serial::{Ended, Serial};
 pub use session::{OLD_MS, Session, codes, memory, paths};
-pub use tree::{Body, Node, Tree};
+pub use tree::{Body, Node, NodeMut, Tree};
+pub use writing::{B, INDEX, OLD, STORE, hash_of, new_modes, renames_to, torn, written_tree};
 
 /// What goes wrong at one effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,6 +76,7 @@ impl SimHost {
                 content,
                 via,
                 mode,
+                sync: _,
             } => {
                 let place = |path: &str| tree.place(path.as_bytes(), within.as_deref());
                 let (path, via) = (place(path)?, via.as_deref().map(place).transpose()?);
@@ -95,12 +96,27 @@ impl SimHost {
                 tree.make_dir(&path, *mode, now)?;
                 Outcome::Done
             }
-            Effect::Remove { path } => {
-                tree.remove(path.as_bytes())?;
+            Effect::Remove { path, within } => {
+                let path = tree.place(path.as_bytes(), within.as_deref())?;
+                tree.remove(&path, now)?;
                 Outcome::Done
             }
-            Effect::Rename { from, to } => {
-                tree.rename(from.as_bytes(), to.as_bytes(), now)?;
+            Effect::Rename {
+                from,
+                to,
+                within,
+                replace,
+                sync: _,
+            } => {
+                let place = |path: &str| tree.place(path.as_bytes(), within.as_deref());
+                let (from, to) = (place(from)?, place(to)?);
+                tree.rename(&from, &to, *replace, now)?;
+                Outcome::Done
+            }
+            Effect::Link { from, to, within } => {
+                let place = |path: &str| tree.place(path.as_bytes(), within.as_deref());
+                let (from, to) = (place(from)?, place(to)?);
+                tree.add_name(&from, &to, now)?;
                 Outcome::Done
             }
             Effect::SetMtime { path, mtime_ms } => {
@@ -184,6 +200,7 @@ impl SimHost {
             content,
             via,
             mode,
+            sync: _,
         } = effect
         {
             let (bytes, now) = (content.as_bytes(), self.clock_ms);

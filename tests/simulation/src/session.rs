@@ -4,7 +4,8 @@ use memdir_core::error::Error;
 use memdir_core::flow::{Effect, HttpAnswer};
 use memdir_core::model::{Key, ModelOptions};
 use memdir_core::report::ReportCode;
-use memdir_core::store::{OpenOptions, Recall, RecallOptions, Store};
+use memdir_core::store::{ForgetOptions, OpenOptions, Recall, RecallOptions, Store};
+use memdir_core::write::{SaveOptions, WriteResult};
 
 use crate::{Attempt, Network, SimHost, Traced, Tree, script};
 
@@ -130,6 +131,37 @@ impl Session {
     pub fn recall_with(&mut self, query: &str, options: RecallOptions) -> Result<Recall, Error> {
         self.began = self.host.trace.len();
         self.host.run(self.store.recall(query.to_owned(), options))
+    }
+
+    /// A save.
+    ///
+    /// # Errors
+    /// What the flow fails with.
+    pub fn save(&mut self, options: SaveOptions) -> Result<WriteResult, Error> {
+        self.began = self.host.trace.len();
+        self.host.run(self.store.save(options))
+    }
+
+    /// A forgetting.
+    ///
+    /// # Errors
+    /// What the flow fails with.
+    pub fn forget(&mut self, path: &str, expect: Option<&str>) -> Result<WriteResult, Error> {
+        let options = ForgetOptions {
+            expect: expect.map(str::to_owned),
+        };
+        self.began = self.host.trace.len();
+        self.host.run(self.store.forget(path.to_owned(), options))
+    }
+
+    /// The undoing of the last forgetting, of this path or of any.
+    ///
+    /// # Errors
+    /// What the flow fails with.
+    pub fn undo(&mut self, path: Option<&str>) -> Result<WriteResult, Error> {
+        self.began = self.host.trace.len();
+        self.host
+            .run(self.store.undo_forget(path.map(str::to_owned)))
     }
 
     /// Closes the store.

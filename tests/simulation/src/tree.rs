@@ -1,7 +1,8 @@
 //! The simulated disk: what a path leads to, and what each file operation does, as on POSIX.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Deref, DerefMut};
 
 use memdir_core::flow::FailureCode as Code;
 use memdir_core::flow::{Entry, FileKind, Stat};
@@ -52,6 +53,8 @@ pub struct Node {
 pub struct Tree {
     nodes: BTreeMap<Vec<u8>, Node>,
     next_inode: u64,
+    /// Files that have had more than one name. Each name has its own copy, kept the same.
+    linked: BTreeSet<u64>,
 }
 
 impl Default for Tree {
@@ -69,6 +72,7 @@ impl Tree {
         let mut tree = Self {
             nodes: BTreeMap::new(),
             next_inode: 1,
+            linked: BTreeSet::new(),
         };
         tree.create(Vec::new(), Body::Folder, 0o755, START_MS);
         tree
@@ -91,9 +95,30 @@ impl Tree {
         self.create(at, body, mode, START_MS)
     }
 
-    /// Puts a file at a path.
+    /// Puts a new file at a path, as a program does that replaces what was there by a rename.
     pub fn file(&mut self, path: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> &mut Node {
         self.put(path, Body::File(content.as_ref().to_vec()))
+    }
+
+    /// Writes into the file at a path, as an editor does that keeps it the same file: what it holds
+    /// then shows under all its names. Where nothing is, as [`Self::file`].
+    pub fn overwrite(&mut self, path: impl AsRef<[u8]>, content: impl AsRef<[u8]>, now: i64) {
+        if let Some(mut node) = self.node(&path) {
+            node.body = Body::File(content.as_ref().to_vec());
+            node.mtime_ms = now;
+            node.mtime_ns = 0;
+            node.ctime_ms = now;
+        } else {
+            self.file(path, content).at(now).ctime_ms = now;
+        }
+    }
+
+    /// Gives the file at a path, where there is one, a second name.
+    pub fn hard_link(&mut self, path: impl AsRef<[u8]>, name: impl AsRef<[u8]>) {
+        if let Some(node) = self.nodes.get(path.as_ref()).cloned() {
+            self.linked.insert(node.inode);
+            *self.put(name, Body::Folder) = node;
+        }
     }
 
     /// Puts a link at a path.
@@ -126,8 +151,14 @@ impl Tree {
     }
 
     /// What is at a path, to change it.
-    pub fn node(&mut self, path: impl AsRef<[u8]>) -> Option<&mut Node> {
-        self.nodes.get_mut(path.as_ref())
+    pub fn node(&mut self, path: impl AsRef<[u8]>) -> Option<NodeMut<'_>> {
+        let node = self.nodes.get(path.as_ref())?.clone();
+        Some(NodeMut {
+            inode: node.inode,
+            path: path.as_ref().to_vec(),
+            node,
+            tree: self,
+        })
     }
 
     /// Everything on the disk, by path.
@@ -317,9 +348,9 @@ impl Tree {
             return self.create_file(path, content, mode, now);
         };
         self.create_file(via, content, mode, now)?;
-        let renamed = self.rename(via, path, now);
+        let renamed = self.rename(via, path, true, now);
         if renamed.is_err() {
-            self.remove(via)?;
+            self.remove(via, now)?;
         }
         renamed
     }
@@ -342,11 +373,12 @@ impl Tree {
         now: i64,
     ) -> Answer<()> {
         let at = self.resolve(path, false)?;
-        let Some(node) = self.nodes.get_mut(&at) else {
+        let Some(mut node) = self.node(&at) else {
             return self.create_file(path, content, mode, now);
         };
+        let mode = node.mode;
         match &mut node.body {
-            Body::File(_) | Body::Sparse(..) if node.mode & 0o200 == 0 => fail(Code::Permission),
+            Body::File(_) | Body::Sparse(..) if mode & 0o200 == 0 => fail(Code::Permission),
             Body::File(bytes) => {
                 bytes.extend_from_slice(content);
                 node.mtime_ms = now;
@@ -379,48 +411,113 @@ impl Tree {
         Ok(())
     }
 
-    pub(crate) fn remove(&mut self, path: &[u8]) -> Answer<()> {
+    pub(crate) fn remove(&mut self, path: &[u8], now: i64) -> Answer<()> {
         let (at, _) = self.find(path, false)?;
         self.writable(&at)?;
         if self.below(&at).next().is_some() {
             return fail(Code::NotEmpty);
         }
-        self.nodes.remove(&at);
+        self.take_name(&at, now);
         Ok(())
     }
 
-    pub(crate) fn rename(&mut self, from: &[u8], to: &[u8], now: i64) -> Answer<()> {
+    /// Takes a name away; other names of the file stay.
+    fn take_name(&mut self, at: &[u8], now: i64) {
+        if let Some(mut node) = self.node(at) {
+            node.ctime_ms = now;
+        }
+        self.nodes.remove(at);
+    }
+
+    pub(crate) fn rename(&mut self, from: &[u8], to: &[u8], replace: bool, now: i64) -> Answer<()> {
         let (from, node) = self.find(from, false)?;
         let to = self.resolve(to, false)?;
+        let there = self.nodes.get(&to);
+        if there.is_some() && !replace {
+            return fail(Code::Exists);
+        }
         self.writable(&from)?;
         self.writable(&to)?;
         let is_folder = node.body == Body::Folder;
-        match self.nodes.get(&to).map(|node| node.body == Body::Folder) {
-            _ if from == to => return Ok(()),
+        match there.map(|there| (there, there.body == Body::Folder)) {
+            // Two names of one file: POSIX leaves both.
+            Some((there, _)) if there.inode == node.inode => return Ok(()),
             _ if to.starts_with(&child(&from, b"")) => return fail(Code::Other),
-            Some(true) if !is_folder => return fail(Code::IsADirectory),
-            Some(false) if is_folder => return fail(Code::NotADirectory),
-            Some(true) if self.below(&to).next().is_some() => return fail(Code::NotEmpty),
+            Some((_, true)) if !is_folder => return fail(Code::IsADirectory),
+            Some((_, false)) if is_folder => return fail(Code::NotADirectory),
+            Some((_, true)) if self.below(&to).next().is_some() => return fail(Code::NotEmpty),
             _ => {}
         }
+        self.take_name(&to, now);
         self.shift(&from, &to);
-        let inside = child(&to, b"");
-        for (key, node) in &mut self.nodes {
-            if *key == to || key.starts_with(&inside) {
-                node.ctime_ms = now;
-            }
+        if let Some(mut node) = self.node(&to) {
+            node.ctime_ms = now;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add_name(&mut self, from: &[u8], to: &[u8], now: i64) -> Answer<()> {
+        let (from, node) = self.find(from, false)?;
+        if node.body == Body::Folder {
+            return fail(Code::IsADirectory);
+        }
+        let to = self.resolve(to, false)?;
+        if self.nodes.contains_key(&to) {
+            return fail(Code::Exists);
+        }
+        self.writable(&to)?;
+        self.hard_link(&from, &to);
+        if let Some(mut node) = self.node(&to) {
+            node.ctime_ms = now;
         }
         Ok(())
     }
 
     pub(crate) fn set_mtime(&mut self, path: &[u8], mtime_ms: i64, now: i64) -> Answer<()> {
         let (at, _) = self.find(path, false)?;
-        if let Some(node) = self.nodes.get_mut(&at) {
+        if let Some(mut node) = self.node(&at) {
             node.mtime_ms = mtime_ms;
             node.mtime_ns = 0;
             node.ctime_ms = now;
         }
         Ok(())
+    }
+}
+
+/// A file that is changed: when this is dropped, the change shows under all its names.
+#[derive(Debug)]
+pub struct NodeMut<'a> {
+    tree: &'a mut Tree,
+    path: Vec<u8>,
+    /// As it was given out.
+    inode: u64,
+    node: Node,
+}
+
+impl Deref for NodeMut<'_> {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.node
+    }
+}
+
+impl DerefMut for NodeMut<'_> {
+    fn deref_mut(&mut self) -> &mut Node {
+        &mut self.node
+    }
+}
+
+impl Drop for NodeMut<'_> {
+    fn drop(&mut self) {
+        let nodes = &mut self.tree.nodes;
+        if self.tree.linked.contains(&self.inode) {
+            for node in nodes.values_mut().filter(|node| node.inode == self.inode) {
+                node.clone_from(&self.node);
+            }
+        } else if let Some(node) = nodes.get_mut(&self.path) {
+            node.clone_from(&self.node);
+        }
     }
 }
 

@@ -33,17 +33,14 @@ impl Machine for SimHost {
     fn set_up(&mut self, action: SetUp) {
         let tree = &mut self.tree;
         match action {
-            SetUp::Folder(path) => tree.put(path, Body::Folder),
-            SetUp::File(path, text) => tree.file(path, text),
-            SetUp::Link(path, target) => tree.link(path, target),
-            SetUp::Fifo(path) => tree.put(path, Body::Other),
-            SetUp::Chmod(path, mode) => tree.node(path).unwrap().mode(mode),
-            SetUp::Rename(from, to) => {
-                tree.shift(from, &to);
-                tree.node(to).unwrap()
-            }
-            SetUp::Mtime(path, ms) => tree.node(path).unwrap().at(ms),
-        };
+            SetUp::Folder(path) => _ = tree.put(path, Body::Folder),
+            SetUp::File(path, text) => _ = tree.file(path, text),
+            SetUp::Link(path, target) => _ = tree.link(path, target),
+            SetUp::Fifo(path) => _ = tree.put(path, Body::Other),
+            SetUp::Chmod(path, mode) => _ = tree.node(path).unwrap().mode(mode),
+            SetUp::Rename(from, to) => tree.shift(from, &to),
+            SetUp::Mtime(path, ms) => _ = tree.node(path).unwrap().at(ms),
+        }
     }
 
     fn perform(&mut self, effects: Vec<Effect>) -> Vec<Outcome> {

@@ -324,7 +324,7 @@ fn clean_up_still_happens_after_a_cancellation() {
         let slept = host.sleep(1).await;
         assert!(host.cancelled());
         assert_eq!(host.sleep(2).await.unwrap_err().code, FailureCode::Aborted);
-        host.shielded().remove("/lock").await.unwrap();
+        host.shielded().remove("/lock", None).await.unwrap();
         slept.map_err(|failure| Error::from_failure(&failure, "sleeping", "here"))
     });
     requests(&mut flow, vec![]).unwrap();
@@ -335,7 +335,8 @@ fn clean_up_still_happens_after_a_cancellation() {
         [Request {
             id: 1,
             effect: Effect::Remove {
-                path: "/lock".into()
+                path: "/lock".into(),
+                within: None,
             }
         }]
     );

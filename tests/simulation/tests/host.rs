@@ -24,6 +24,7 @@ fn write(path: &str, text: &str, via: Option<&str>) -> Effect {
         content: Content::Text(text.into()),
         via: via.map(str::to_owned),
         mode: 0o600,
+        sync: false,
     }
 }
 
@@ -144,10 +145,16 @@ fn files_are_created_replaced_renamed_and_removed() {
         within: None,
         mode: 0o700,
     };
-    let remove = |path: &str| Effect::Remove { path: path.into() };
+    let remove = |path: &str| Effect::Remove {
+        path: path.into(),
+        within: None,
+    };
     let rename = |from: &str, to: &str| Effect::Rename {
         from: from.into(),
         to: to.into(),
+        within: None,
+        replace: true,
+        sync: false,
     };
     let script = [
         (dir("/s/t"), None),
@@ -195,6 +202,66 @@ fn files_are_created_replaced_renamed_and_removed() {
         (&Body::File(b"two+".to_vec()), 5, 0o600)
     );
     assert_eq!(host.tree.nodes().get(&b"/r"[..]).unwrap().mode, 0o700);
+}
+
+#[test]
+fn what_is_written_in_place_shows_under_every_name_of_a_file() {
+    let mut host = SimHost::new(0);
+    for path in ["/s/a", "/s/over"] {
+        host.tree.file(path, "one");
+    }
+    let link = |from: &str, to: &str| Effect::Link {
+        from: from.into(),
+        to: to.into(),
+        within: Some("/s".into()),
+    };
+    assert_eq!(code(&mut host, link("/s/a", "/s/b")), None);
+    assert_eq!(
+        code(&mut host, link("/s/a", "/s/b")),
+        Some(FailureCode::Exists)
+    );
+    let append = Effect::Append {
+        path: "/s/b".into(),
+        content: Content::Text(" two".into()),
+        mode: 0o600,
+    };
+    let text = |host: &mut SimHost, path: &str| match one(host, read(path)) {
+        Outcome::Content(bytes) => String::from_utf8(bytes.0).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(code(&mut host, append), None);
+    assert_eq!(text(&mut host, "/s/a"), "one two");
+    host.tree.overwrite("/s/a", "three", 7);
+    host.tree.node("/s/a").unwrap().mode(0o640);
+    assert_eq!(text(&mut host, "/s/b"), "three");
+    let (a, b) = (
+        host.tree.nodes().get(&b"/s/a"[..]),
+        host.tree.nodes().get(&b"/s/b"[..]),
+    );
+    assert_eq!(a, b);
+    assert_eq!(a.map(|node| (node.mtime_ms, node.mode)), Some((7, 0o640)));
+
+    // POSIX leaves two names of one file as they are; anything else replaces one name.
+    let rename = |from: &str, to: &str, replace| Effect::Rename {
+        from: from.into(),
+        to: to.into(),
+        within: None,
+        replace,
+        sync: false,
+    };
+    assert_eq!(code(&mut host, rename("/s/a", "/s/b", true)), None);
+    assert_eq!(text(&mut host, "/s/a"), "three");
+    assert_eq!(
+        code(&mut host, rename("/s/over", "/s/b", false)),
+        Some(FailureCode::Exists)
+    );
+    assert_eq!(code(&mut host, rename("/s/over", "/s/b", true)), None);
+    host.tree.overwrite("/s/b", "four", 8);
+    assert_eq!(text(&mut host, "/s/a"), "three");
+    host.tree.file("/s/a", "five");
+    host.tree.hard_link("/s/a", "/s/c");
+    host.tree.file("/s/a", "six");
+    assert_eq!(text(&mut host, "/s/c"), "five");
 }
 
 #[test]

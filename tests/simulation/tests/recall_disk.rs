@@ -189,12 +189,13 @@ fn a_file_that_was_fresh_when_listed_is_read_again() {
         session.recall(QUERY).unwrap();
         session.host.clock_ms += 60_000;
         // Other words, the same size, the same stamps.
-        let node = session.host.tree.node("/mem/one.md").unwrap();
+        let mut node = session.host.tree.node("/mem/one.md").unwrap();
         let Body::File(bytes) = &mut node.body else {
             panic!("no file")
         };
         let text = String::from_utf8(bytes.clone()).unwrap();
         *bytes = text.replace("invoices", "lanterns").into_bytes();
+        drop(node);
         let recall = session.recall("lanterns").unwrap();
         assert_eq!(paths(&recall).is_empty(), trusted, "{age_ms}");
         if !trusted {

@@ -12,7 +12,7 @@ use common::store;
 use memdir_core::flow::{Effect, Failure, FailureCode, Head, Outcome};
 use memdir_core::report::ReportCode as Code;
 use memdir_core::store::{Scan, Store};
-use memdir_simulation::{Body, FaultKind, Node, Progress, SimHost, Tree};
+use memdir_simulation::{Body, FaultKind, NodeMut, Progress, SimHost, Tree};
 
 /// Long before the simulated clock begins.
 const OLD_MS: i64 = 1_700_000_000_000;
@@ -73,7 +73,7 @@ fn fresh(host: &SimHost) -> Scan {
     host.run(store("/mem").scan()).unwrap()
 }
 
-fn node<'a>(host: &'a mut SimHost, path: &str) -> &'a mut Node {
+fn node<'a>(host: &'a mut SimHost, path: &str) -> NodeMut<'a> {
     host.tree.node(path).expect("a file of the test")
 }
 
@@ -131,22 +131,22 @@ fn a_file_that_changed_in_any_way_is_read_again() {
             node(host, "/mem/a.md").body = Body::File(memory("longer").into());
         }),
         ("mtime", |host| {
-            let node = node(host, "/mem/a.md");
+            let mut node = node(host, "/mem/a.md");
             node.body = Body::File(memory("other").into());
             node.mtime_ms += 1;
         }),
         ("mtime within the millisecond", |host| {
-            let node = node(host, "/mem/a.md");
+            let mut node = node(host, "/mem/a.md");
             node.body = Body::File(memory("other").into());
             node.mtime_ns += 1;
         }),
         ("an older mtime", |host| {
-            let node = node(host, "/mem/a.md");
+            let mut node = node(host, "/mem/a.md");
             node.body = Body::File(memory("other").into());
             node.mtime_ms -= 1_000_000;
         }),
         ("ctime", |host| {
-            let node = node(host, "/mem/a.md");
+            let mut node = node(host, "/mem/a.md");
             node.body = Body::File(memory("other").into());
             node.ctime_ms += 1;
         }),
