@@ -7,6 +7,7 @@ mod memory;
 mod quality;
 mod raw;
 mod samples;
+mod saving;
 mod store;
 
 use std::error::Error;
@@ -29,13 +30,28 @@ fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .ok_or("the benches have no parent folder")?;
-    // One table of recall quality by itself is what is looked at while rankings are changed.
-    if let Some(split) = std::env::args().nth(1) {
-        return quality::compare(root, &split, 0);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
+        [] => {}
+        [saving::WRITER, folder, name] => return saving::write(folder, name),
+        // One part by itself is what is looked at while it is changed.
+        ["saving"] => return in_folder(|folder| saving(root, folder)),
+        [split, ..] => return quality::compare(root, split, 0),
     }
+    in_folder(|folder| measure(root, folder))
+}
+
+fn in_folder(
+    measure: impl FnOnce(&Path) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("memdir-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let measured = measure(root, &folder);
+    let measured = measure(&folder);
     std::fs::remove_dir_all(&folder)?;
     measured
 }
@@ -62,6 +78,7 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         recall(root, &folder.join(scripts.name()), scripts)?;
     }
     open(root, &folder.join("project"), small)?;
+    saving(root, &folder.join("saving"))?;
     for (split, filler) in [("tune", 0), ("test", 0), ("test", 2_000)] {
         quality::compare(root, split, filler)?;
     }
@@ -199,6 +216,28 @@ fn recall_in_node(
     let (first, _) = rows.first().ok_or("the script measured nothing")?;
     table(title, median_ms(&rows, first)?, &rows);
     Ok(())
+}
+
+/// Saving new memories, alone and four processes at once.
+fn saving(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(folder)?;
+    let rows = saving::alone(folder)?;
+    let [(_, floor), (_, alone)] = rows.as_slice() else {
+        return Err("there are two ways".into());
+    };
+    table("Saving a new memory, native", *floor, &rows);
+    let at_once = saving::at_once(folder)?;
+    let rows = [
+        ("one process".to_owned(), *alone),
+        ("four processes, 1,000 saves".to_owned(), at_once),
+    ];
+    table("A save into one store, native", *alone, &rows);
+    node_table(
+        root,
+        "save.mjs",
+        &folder.join("node"),
+        "Saving a new memory in Node",
+    )
 }
 
 /// Finding the store of a project, with settings files and a git root; and in a new process.

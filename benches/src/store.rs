@@ -170,7 +170,8 @@ pub fn open(project: &Path, config: &Path) -> Result<Opened, Box<dyn Error>> {
     run(&mut Store::new(options).open())
 }
 
-fn run<T: Send + 'static>(flow: &mut Flow<T>) -> Result<T, Box<dyn Error>> {
+/// Runs a flow over the native host.
+pub fn run<T: Send + 'static>(flow: &mut Flow<T>) -> Result<T, Box<dyn Error>> {
     Ok(memdir_host::drive(flow, |request| {
         memdir_host::perform(&request.effect)
     })?)

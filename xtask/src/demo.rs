@@ -1,5 +1,6 @@
 //! Decides what `make demo` shows: one store, and the reader's own, read and asked by three packages
-//! and compared byte for byte. Nothing but the copy of the sample is written.
+//! and compared byte for byte; and what one package writes, the next one reads. Nothing but the copy of
+//! the sample is written.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -48,6 +49,9 @@ pub fn demo(layout: &Layout) -> Result<()> {
         return Err(format!("the embedded memdir-core.wasm differs {difference}").into());
     }
 
+    println!("What one package writes, the next one reads:\n");
+    let relayed = relay(layout, &ways, &sample)?;
+
     println!("Claude Code's own store for this folder, only read:\n");
     let own = Place::project(&layout.root)?;
     let path = look(&own, &["path"], usize::MAX)?;
@@ -62,12 +66,68 @@ pub fn demo(layout: &Layout) -> Result<()> {
     } else {
         println!("Claude Code has no store there yet, so only the sample was read.");
     }
+    let compared = compared + relayed;
     println!(
         "\n{compared} outputs compared, of {} and of the",
         names(&ways)
     );
     println!("component memdir-core.wasm embedded in Python: they are identical, byte for byte.");
     Ok(())
+}
+
+/// Every package saves a memory that the next one shows; the last one forgets the first memory. In the
+/// end all see the same. Gives how many outputs were compared.
+fn relay(layout: &Layout, ways: &[Way], place: &Place<'_>) -> Result<usize> {
+    let body = layout.path(".cache/demo/body.md");
+    let mut compared = 0;
+    let mut first = None;
+    for (way, reader) in ways.iter().zip(ways.iter().cycle().skip(1)) {
+        let name = format!("Saved by {}", way.name);
+        layout::write(&body, format!("A note that {} has written.\n", way.name))?;
+        let words = ["save", "--type", "project", "--name", &name];
+        let mut command = (way.program)(place);
+        command
+            .args(words)
+            .args(place.option)
+            .stdin(std::fs::File::open(&body)?);
+        let saved = run::output(&mut command)?;
+        show(&words, place, &saved, usize::MAX);
+        let path = saved
+            .stdout
+            .trim_end()
+            .rsplit(": ")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let words = ["show", path.as_str()];
+        let ours = std::slice::from_ref(reader);
+        let shown = same(ours, place, &words)?;
+        println!("  and {} reads:\n", reader.name);
+        show(&words, place, &shown, usize::MAX);
+        if !shown
+            .stdout
+            .contains(&format!("that {} has written", way.name))
+        {
+            return Err(format!("{} does not read what {} wrote", reader.name, way.name).into());
+        }
+        first.get_or_insert(path);
+        compared += 1;
+    }
+    if let (Some(path), Some(way)) = (first, ways.last()) {
+        let words = ["forget", path.as_str()];
+        let mut command = (way.program)(place);
+        command.args(words).args(place.option);
+        show(&words, place, &run::output(&mut command)?, usize::MAX);
+    }
+    for words in [
+        ["scan"].as_slice(),
+        &["scan", "--json"],
+        &["show", "MEMORY.md"],
+    ] {
+        same(ways, place, words)?;
+        compared += ways.len();
+    }
+    Ok(compared)
 }
 
 /// What a command line is about.
@@ -78,7 +138,7 @@ struct Place<'a> {
     shown: &'static str,
     /// What a sandbox must let the command see.
     folder: &'a Path,
-    /// Whether the variables of the reader count.
+    /// Whether it is the reader's own: their variables count, and it is only read.
     own: bool,
 }
 
@@ -190,8 +250,10 @@ fn wasi(layout: &Layout) -> Way {
     let component = layout.path("dist/memdir.wasm");
     let program = move |place: &Place<'_>| {
         let mut command = Command::new(&python);
-        // Reading needs no right to write, and one of the stores is the reader's own.
-        command.arg(&runner).arg("--read-only");
+        command.arg(&runner);
+        if place.own {
+            command.arg("--read-only");
+        }
         command.arg("--dir").arg(place.folder);
         for (name, value) in place.variables() {
             command.arg("--env").arg(format!("{name}={value}"));
