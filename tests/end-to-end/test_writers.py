@@ -62,7 +62,10 @@ def start(writers: Writers, kind: str, store: Path, name: str, count: int) -> su
 
 def links(index: Path) -> list[str]:
     """What the lines of an index link to; each line is an entry and whole."""
-    targets = []
+    targets: list[str] = []
+    # Its first writer may have been killed before.
+    if not index.exists():
+        return targets
     for line in index.read_text(encoding="utf-8").splitlines():
         entry = re.fullmatch(r"- \[[^\]]+\]\(([^)]+)\)( — .+)?", line)
         assert entry, f"a torn line in {index.name}: {line!r}"
