@@ -126,6 +126,7 @@ error_codes! {
     Closed Input "the store is closed; open it again";
     FrontmatterInvalid Input "the frontmatter is no plain list of keys and cannot be changed safely; mend it in an editor first";
     UserPrivate Input "a memory of type user stays private; save it without the team scope, or give it another type";
+    SecretFound Input "line 3 holds a GitHub personal token (classic), and teammates would see it; remove it, or keep the memory private";
     NotText Input "notes.md is not UTF-8 text; convert it to UTF-8";
     PathEmpty Path "the memory directory is empty; give an absolute path";
     PathNul Path "the memory directory holds a NUL character; give a plain absolute path";
@@ -138,6 +139,18 @@ error_codes! {
     PathRoot Path "/ is the root of the file system; name a folder in it";
     PathTooShort Path "/a is too short to be a memory directory; name a folder in it";
     PathOutsideStore Path "../x.md is not a path inside the store; give one relative to it, with forward slashes";
+    KeyTooLong Path "\"notes/…\" is too long for some file systems; shorten it";
+    KeyEncoded Path "\"a%2f..%2fb.md\" holds an encoded separator or parent folder; write the path as it is";
+    KeyLookalike Path "\"a／b.md\" holds a character that looks like a separator or dots; use plain ones";
+    KeySeparator Path "\"a\\b.md\" holds a backslash; use forward slashes";
+    KeyAbsolute Path "\"/a.md\" is absolute; give a path relative to the team folder";
+    KeyTraversal Path "\"../a.md\" has an empty part, . or ..; name the file by its plain path";
+    KeyCharacter Path "\"a:b.md\" holds a character that is invisible or that some file systems forbid; remove it";
+    KeyNormalForm Path "\"café.md\" is not in the normal form NFC, so it is another file elsewhere; compose its letters";
+    KeyEnding Path "\"a./b.md\" has a part that begins with a blank or ends with a blank or a dot; remove it";
+    KeyReserved Path "\"con.md\" has the name of a device on Windows; choose another one";
+    KeyOwn Path "\".memdir/a.md\" is one of memdir's own files; choose another name";
+    KeyTwin Path "\"Notes.md\" differs from another name by case or spelling only; choose another one";
     NoHome Path "there is no home directory to keep memories in; set HOME, or name a memory directory";
     NotTrusted Path "autoMemoryDirectory in a project's settings is not followed; set it in your own settings";
     NeedsConfigDir Path "CLAUDE_CODE_PROJECT_DIR_NAME only counts beside CLAUDE_CONFIG_DIR; set both or neither";

@@ -5,6 +5,7 @@
 //! [`flow::Effect`]s and are resumed with [`flow::Outcome`]s by a host, which holds no policy.
 //! ARCHITECTURE.md at the root of the repository tells how the pieces fit.
 
+pub mod agents;
 pub mod cli;
 pub mod error;
 pub mod flow;
@@ -20,9 +21,11 @@ pub mod recall;
 pub mod report;
 mod retry;
 pub mod rules;
+pub mod secrets;
 pub mod store;
 pub mod team;
 mod text;
+mod tool;
 pub mod write;
 
 /// The version of every package of this project.

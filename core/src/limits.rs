@@ -76,6 +76,10 @@ pub const SLUG_MAX_UNITS: usize = 200;
 pub const MEMORY_PATH_MIN_UNITS: usize = 3;
 /// Bytes of one team upload, envelope counted (facts 11.3).
 pub const TEAM_BATCH_BYTES: usize = 200_000;
+/// UTF-8 bytes of the path of a team entry (list of pains 10).
+pub const TEAM_KEY_MAX_BYTES: usize = 1_024;
+/// UTF-8 bytes of one name in it: what file systems take.
+pub const TEAM_KEY_PART_MAX_BYTES: usize = 255;
 /// Permission bits of every file that memdir creates.
 pub const FILE_MODE: u32 = 0o600;
 /// Permission bits of every folder that memdir creates.
@@ -223,6 +227,16 @@ pub const TRASH_MAX_ITEMS: usize = 100;
 pub const TRASH_MAX_AGE_MS: i64 = 30 * 86_400_000;
 /// Name of the record of forgotten team memories in memdir's own folder.
 pub const TOMBSTONES_NAME: &str = "tombstones.json";
+/// UTF-8 bytes of an agent's name that is a folder name as it is; no source.
+pub const AGENT_NAME_MAX_BYTES: usize = 100;
+/// Folders that are looked at on the way up to one that holds `.claude`.
+pub const CLAUDE_FOLDER_MAX_PARENTS: usize = 256;
+/// The most that is looked through for secrets at once from the command line; no source.
+pub const SECRETS_MAX_BYTES: u64 = 256 * 1024 * 1024;
+/// Bytes of a file that the memory tool shows at once; no source, about what a model reads in one go.
+pub const TOOL_VIEW_BYTES: usize = 65_536;
+/// Entries of a folder that it shows; no source.
+pub const TOOL_VIEW_ENTRIES: usize = 1_000;
 /// Name of the file of use counts in memdir's own folder.
 pub const USES_NAME: &str = "uses.json";
 /// The most that is read of it.

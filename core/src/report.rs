@@ -135,6 +135,8 @@ pub enum ReportCode {
     SessionBudget,
     /// The file of use counts cannot be read and counts as empty.
     UsesUnreadable,
+    /// A private memory holds what looks like a secret.
+    SecretFound,
     /// A team memory was forgotten here only.
     TeamKeepsCopy,
 }

@@ -8,11 +8,12 @@ pub use crate::memory::{
 };
 pub use crate::model::{decode_model_answer, encode_model_request};
 pub use crate::paths::{
-    choose_directory, env_flag, injective_key, memory_enabled, parse_settings, project_slug,
-    validate_memory_path,
+    choose_directory, classify_path, classify_tool_call, env_flag, injective_key, may_write,
+    memory_enabled, parse_settings, project_slug, summarise_tool_calls, validate_memory_path,
 };
 pub use crate::recall::{
     cut_memory, grant_bytes, rank_memories, read_selection, recent_tools, tokenize,
 };
-pub use crate::team::{batch_entries, team_delta};
+pub use crate::secrets::{redact_secrets, scan_secrets};
+pub use crate::team::{batch_entries, team_delta, validate_team_key};
 pub use crate::write::{memory_file_name, update_index, update_memory};

@@ -2,7 +2,7 @@
 //! a model or a terminal sees it.
 
 /// Control characters, and format characters that reorder, hide or smuggle text.
-fn is_hostile(c: char) -> bool {
+pub(crate) fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' // bidirectional
@@ -122,6 +122,37 @@ pub(crate) fn line_end(text: &str) -> &'static str {
 /// Trims as JavaScript does (white space and U+FEFF), and U+0085.
 pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
+}
+
+/// Decodes `%20` and the like; a malformed escape, or one that gives no UTF-8, stays as it is.
+pub(crate) fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let escape = (*first == b'%')
+            .then(|| after.split_first_chunk::<2>())
+            .flatten();
+        match escape.and_then(|(digits, after)| Some((hex(*digits)?, after))) {
+            Some((byte, after)) => {
+                bytes.push(byte);
+                rest = after;
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+fn hex([high, low]: [u8; 2]) -> Option<u8> {
+    let digit = |byte: u8| {
+        char::from(byte)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
+    digit(high)?.checked_mul(16)?.checked_add(digit(low)?)
 }
 
 /// Bytes for a person: `812B`, `24.4KB` (facts 3.2).

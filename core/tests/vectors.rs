@@ -14,7 +14,9 @@ use memdir_core::limits::TEAM_BATCH_BYTES;
 use memdir_core::lint::LintInput;
 use memdir_core::memory::{MemoryHeader, MemoryType};
 use memdir_core::model::{ModelOptions, ModelRequest};
-use memdir_core::paths::{DirectoryQuestion, Environment, PerSource, Platform};
+use memdir_core::paths::{
+    DirectoryQuestion, Environment, MemoryPlaces, PerSource, Platform, ToolClass,
+};
 use memdir_core::recall::{RankedMemory, ToolResult};
 use memdir_core::write::{IndexEntry, MemoryChanges};
 use memdir_core::{Error, rules};
@@ -23,9 +25,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rules that have vectors. A file of another name, or none of one of these, is a failure.
-const RULES: [(&str, Rule); 26] = [
+const RULES: [(&str, Rule); 31] = [
     ("batch_entries", batch_entries),
     ("choose_directory", choose_directory),
+    ("classify_path", classify_path),
+    ("classify_tool_call", classify_tool_call),
     ("cut_memory", cut_memory),
     ("decode_model_answer", decode_model_answer),
     ("default_scope", default_scope),
@@ -35,6 +39,7 @@ const RULES: [(&str, Rule); 26] = [
     ("grant_bytes", grant_bytes),
     ("injective_key", injective_key),
     ("lint_memories", lint_memories),
+    ("may_write", may_write),
     ("memory_age", memory_age),
     ("memory_enabled", memory_enabled),
     ("memory_file_name", memory_file_name),
@@ -44,12 +49,14 @@ const RULES: [(&str, Rule); 26] = [
     ("rank_memories", rank_memories),
     ("read_selection", read_selection),
     ("recent_tools", recent_tools),
+    ("summarise_tool_calls", summarise_tool_calls),
     ("team_delta", team_delta),
     ("tokenize", tokenize),
     ("truncate_index", truncate_index),
     ("update_index", update_index),
     ("update_memory", update_memory),
     ("validate_memory_path", validate_memory_path),
+    ("validate_team_key", validate_team_key),
 ];
 
 /// Input to result or error code; the outer error says that the vector itself is malformed.
@@ -536,4 +543,65 @@ fn update_index(value: Value) -> Result<Result<Value, Value>, String> {
         Ok(edited) => output(edited),
         Err(error) => refused(&error),
     }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Key {
+    key: String,
+    others: Vec<String>,
+}
+
+fn validate_team_key(value: Value) -> Result<Result<Value, Value>, String> {
+    let Key { key, others } = input(value)?;
+    match rules::validate_team_key(&key, &others) {
+        Ok(key) => output(key),
+        Err(error) => refused(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PathAndPlaces {
+    path: String,
+    places: MemoryPlaces,
+}
+
+fn classify_path(value: Value) -> Result<Result<Value, Value>, String> {
+    let PathAndPlaces { path, places } = input(value)?;
+    output(rules::classify_path(&path, &places))
+}
+
+fn may_write(value: Value) -> Result<Result<Value, Value>, String> {
+    let PathAndPlaces { path, places } = input(value)?;
+    output(rules::may_write(&path, &places))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolCall {
+    name: String,
+    input: String,
+    places: MemoryPlaces,
+}
+
+fn classify_tool_call(value: Value) -> Result<Result<Value, Value>, String> {
+    let ToolCall {
+        name,
+        input: arguments,
+        places,
+    } = input(value)?;
+    output(rules::classify_tool_call(&name, &arguments, &places))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolCalls {
+    calls: Vec<ToolClass>,
+    done: bool,
+}
+
+fn summarise_tool_calls(value: Value) -> Result<Result<Value, Value>, String> {
+    let ToolCalls { calls, done } = input(value)?;
+    output(rules::summarise_tool_calls(&calls, done))
 }

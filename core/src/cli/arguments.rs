@@ -1,7 +1,9 @@
 //! Which command line means what.
 
 use lexopt::{Arg, Parser};
+use serde::Serialize;
 
+use crate::agents::{AgentOptions, AgentScope};
 use crate::error::{Error, ErrorCode};
 use crate::memory::{MemoryType, Scope};
 use crate::text::{quoted, wire_name};
@@ -19,6 +21,8 @@ pub(super) struct Invocation {
     pub json: bool,
     /// `--model`, as given.
     pub model: Option<String>,
+    /// `agent NAME`: whose memory the command is about.
+    pub agent: Option<AgentOptions>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -45,6 +49,14 @@ pub(super) enum Command {
     Undo {
         path: Option<String>,
     },
+    /// What a file holds; `-` is the standard input.
+    Secrets {
+        file: String,
+    },
+    /// None: the note is read from the standard input.
+    Log {
+        text: Option<String>,
+    },
 }
 
 /// Reads the arguments; global options may stand anywhere.
@@ -54,6 +66,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
     let (mut directory, mut cwd, mut model, mut limit) = (None, None, None, None);
     let (mut json, mut help, mut version) = (false, false, false);
     let (mut save, mut expect, mut undo) = (SaveOptions::default(), None, false);
+    let mut scope = None;
     // Options that only some commands have.
     let mut owned: Vec<(&str, &[&str])> = Vec::new();
     while let Some(arg) = parser.next().map_err(|error| usage(&error.to_string()))? {
@@ -69,7 +82,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                 owned.push(("--limit", &["recall"]));
             }
             Arg::Long("type") => {
-                save.kind = Some(kind(&text(parser.value())?)?);
+                save.kind = Some(one_of("--type", &MemoryType::ALL, &text(parser.value())?)?);
                 owned.push(("--type", &["save"]));
             }
             Arg::Long("name") => {
@@ -81,8 +94,8 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                 owned.push(("--description", &["save"]));
             }
             Arg::Long("scope") => {
-                save.scope = Some(scope(&text(parser.value())?)?);
-                owned.push(("--scope", &["save"]));
+                scope = Some(text(parser.value())?);
+                owned.push(("--scope", &["save", "agent"]));
             }
             Arg::Long("path") => {
                 save.path = Some(plain(&text(parser.value())?));
@@ -103,8 +116,14 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             other => return Err(usage(&other.unexpected().to_string())),
         }
     }
+    let agent = agent(&mut words, &mut scope)?;
+    save.scope = scope.as_deref().map(memory_scope).transpose()?;
     let name = words.first().map(String::as_str).unwrap_or_default();
-    if let Some((option, owners)) = owned.iter().find(|(_, owners)| !owners.contains(&name))
+    // The scope of an agent goes with every command.
+    let is_taken = |(option, owners): &&(&str, &[&str])| {
+        owners.contains(&name) || (agent.is_some() && *option == "--scope")
+    };
+    if let Some((option, owners)) = owned.iter().find(|owned| !is_taken(owned))
         && !help
         && !version
     {
@@ -138,6 +157,15 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                 limit,
             },
             ("recall", []) => return Err(usage("recall needs a query")),
+            ("secrets", [file]) => Command::Secrets {
+                file: file.to_owned(),
+            },
+            ("secrets", []) => return Err(usage("secrets needs a file, or - for standard input")),
+            // Nor need a note.
+            ("log", []) => Command::Log { text: None },
+            ("log", note) => Command::Log {
+                text: Some(note.join(" ")),
+            },
             ("show" | "forget", []) => {
                 return Err(usage(&format!("{name} needs the path of a memory")));
             }
@@ -146,7 +174,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                     "save takes options only, and the body from standard input",
                 ));
             }
-            ("path" | "scan" | "prompt" | "show" | "lint" | "help" | "forget", _) => {
+            ("path" | "scan" | "prompt" | "show" | "lint" | "help" | "forget" | "secrets", _) => {
                 return Err(usage(&format!("{name} was given too many arguments")));
             }
             _ => return Err(usage(&format!("there is no command {}", quoted(name)))),
@@ -158,7 +186,31 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
         cwd,
         json,
         model,
+        agent,
     })
+}
+
+/// Takes `agent NAME` from the front, so that any command can follow; `path` when none does.
+fn agent(
+    words: &mut Vec<String>,
+    scope: &mut Option<String>,
+) -> Result<Option<AgentOptions>, Error> {
+    if words.first().is_none_or(|word| word != "agent") {
+        return Ok(None);
+    }
+    words.remove(0);
+    if words.is_empty() {
+        return Err(usage("agent needs the name of an agent"));
+    }
+    let name = words.remove(0);
+    if words.is_empty() {
+        words.push("path".to_owned());
+    }
+    let scope = match scope.take() {
+        None => AgentScope::Project,
+        Some(value) => one_of("--scope", &AgentScope::ALL, &value)?,
+    };
+    Ok(Some(AgentOptions { name, scope }))
 }
 
 /// A path as people write it in a shell.
@@ -166,27 +218,21 @@ fn plain(path: &str) -> String {
     path.strip_prefix("./").unwrap_or(path).to_owned()
 }
 
-fn kind(value: &str) -> Result<MemoryType, Error> {
-    MemoryType::from_name(value).ok_or_else(|| {
-        let names: Vec<&str> = MemoryType::ALL.map(MemoryType::name).to_vec();
+/// The one of some values that has this name.
+fn one_of<T: Copy + Serialize>(option: &str, values: &[T], value: &str) -> Result<T, Error> {
+    let found = values.iter().find(|known| wire_name(*known) == value);
+    found.copied().ok_or_else(|| {
+        let names: Vec<String> = values.iter().map(wire_name).collect();
         usage(&format!(
-            "--type needs one of {}, not {}",
+            "{option} needs one of {}, not {}",
             names.join(", "),
             quoted(value)
         ))
     })
 }
 
-fn scope(value: &str) -> Result<Scope, Error> {
-    [Scope::Private, Scope::Team]
-        .into_iter()
-        .find(|scope| wire_name(scope) == value)
-        .ok_or_else(|| {
-            usage(&format!(
-                "--scope needs private or team, not {}",
-                quoted(value)
-            ))
-        })
+fn memory_scope(value: &str) -> Result<Scope, Error> {
+    one_of("--scope", &[Scope::Private, Scope::Team], value)
 }
 
 fn number(option: &str, value: &str) -> Result<u32, Error> {
@@ -305,7 +351,10 @@ mod tests {
             ("lint --model openai/x", "--model"),
             ("save a.md", "standard input"),
             ("save --type note", "user, feedback, project, reference"),
-            ("save --scope all", "private or team"),
+            ("save --scope all", "private, team"),
+            ("agent", "name"),
+            ("agent a scan --scope team", "user, project, local"),
+            ("scan --scope user", "--scope"),
             ("forget", "path"),
             ("forget a.md b.md", "too many"),
             ("show a.md --undo", "--undo"),

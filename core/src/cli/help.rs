@@ -16,6 +16,12 @@ Commands:
                 changed, and what is not given stays, also an empty body
   forget PATH   take a memory and its index lines away; forget --undo [PATH]
                 brings the last one back
+  secrets FILE  say which lines of a file hold what looks like a secret; - is
+                standard input; exit code 1 when one does
+  log NOTE      append a note to the log of the day; without one, standard input
+  agent NAME [COMMAND]
+                the same commands over the memory of an agent; without one,
+                where it is
   lint          say what is wrong with a store and what to do about it; exit
                 code 1 when something is an error
 
@@ -31,7 +37,8 @@ Options:
   --name N      save: a few words
   --description D
                 save: one line that says when the memory helps
-  --scope S     save: private or team; without it, by the type
+  --scope S     save: private or team; without it, by the type; agent: user,
+                project (the usual one) or local
   --path P      save: the file, relative to the store
   --expect H    save, forget: do nothing unless the file has this hash (show
                 --json gives it); save: or absent

@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 use self::arguments::{Command, Invocation};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Flow, Host, Stream};
-use crate::limits::FILE_MAX_BYTES;
+use crate::limits::{FILE_MAX_BYTES, SECRETS_MAX_BYTES};
 use crate::lint::{Finding, Severity};
 use crate::memory::{MemoryHeader, format_manifest};
 use crate::model::ModelOptions;
 use crate::paths::{Environment, Refused};
 use crate::report::{ReportCode, ReportEntry};
+use crate::secrets::{SecretFinding, scan_secrets};
 use crate::store::{
     Features, ForgetOptions, OpenOptions, Opened, Prompt, PromptOptions, RecallOptions,
     RecalledMemory, Store,
@@ -86,6 +87,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         cwd: other_cwd,
         json,
         model,
+        agent,
     } = arguments::parse(args)?;
     let here = cwd.as_deref();
     let store = Store::new(OpenOptions {
@@ -95,6 +97,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
             .or_else(|| cwd.clone()),
         home,
         env,
+        agent,
         model: model.map(|name| ModelOptions {
             name,
             api_key: None,
@@ -126,6 +129,15 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
                 .forget_in(host, path, ForgetOptions { expect })
                 .await?;
             return wrote(host, &store, "forgot", &result, json).await;
+        }
+        Command::Secrets { file } => return secrets(host, here, file, json).await,
+        Command::Log { text } => {
+            let text = match text {
+                Some(text) => text,
+                None => read_body(host).await?.unwrap_or_default(),
+            };
+            let result = store.log_in(host, &text).await?;
+            return wrote(host, &store, "logged", &result, json).await;
         }
         Command::Undo { path } => {
             let result = store.undo_forget_in(host, path).await?;
@@ -318,6 +330,54 @@ async fn recall(
     print(host, recall.render() + "\n").await
 }
 
+/// What looks like a secret in a file, a line each on stdout, never its value; 1 when there is one.
+async fn secrets(host: &Host, cwd: Option<&str>, file: String, json: bool) -> Result<u8, Error> {
+    let bytes = if file == "-" {
+        host.read_stdin(SECRETS_MAX_BYTES).await
+    } else {
+        let path = absolute(host, cwd, Some(file.clone()))
+            .await?
+            .unwrap_or_default();
+        let path = host
+            .real_path(&path)
+            .await
+            .map_err(|failure| Error::from_failure(&failure, "reading", &file))?;
+        host.read(&path, None, SECRETS_MAX_BYTES).await
+    };
+    let shown = if file == "-" { "standard input" } else { &file };
+    let bytes = bytes.map_err(|failure| Error::from_failure(&failure, "reading", shown))?;
+    // What is no text may hold a token all the same.
+    let text = String::from_utf8_lossy(&bytes);
+    let findings = scan_secrets(&text);
+    if json {
+        let findings = SecretsJson {
+            findings: &findings,
+        };
+        print_json(host, &findings).await?;
+    } else {
+        let mut lines = String::new();
+        for SecretFinding {
+            rule, label, line, ..
+        } in &findings
+        {
+            lines.push_str(&text::one_line(&format!(
+                "{shown}:{line}: {label} [{rule}]"
+            )));
+            lines.push('\n');
+        }
+        if !lines.is_empty() {
+            print(host, lines).await?;
+        }
+        write(
+            host,
+            Stream::Stderr,
+            format!("secrets: {}\n", findings.len()),
+        )
+        .await?;
+    }
+    Ok(u8::from(!findings.is_empty()))
+}
+
 /// The body of a memory; none when nothing was given, so that a slip empties no memory.
 async fn read_body(host: &Host) -> Result<Option<String>, Error> {
     let bytes = host
@@ -453,6 +513,12 @@ struct RecallJson<'a> {
 #[derive(Serialize)]
 struct PromptJson<'a> {
     prompt: Option<&'a str>,
+}
+
+/// What `secrets --json` prints.
+#[derive(Serialize)]
+struct SecretsJson<'a> {
+    findings: &'a [SecretFinding],
 }
 
 /// What `lint --json` prints.

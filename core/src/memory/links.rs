@@ -1,5 +1,7 @@
 //! Links from an index to memories, read the way Markdown writes them.
 
+use crate::text::percent_decoded;
+
 /// An inline link of a line: `[text](target)`, `[text](<target>)`, either with a title.
 pub(crate) struct Link<'a> {
     /// Where `](` stands.
@@ -66,7 +68,7 @@ pub(crate) fn memory_of(folder: &str, target: &str) -> Option<String> {
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
     });
-    let target = percent_decode(target);
+    let target = percent_decoded(target);
     if scheme || target.starts_with('/') || !target.ends_with(".md") {
         return None;
     }
@@ -84,35 +86,4 @@ pub(crate) fn memory_of(folder: &str, target: &str) -> Option<String> {
         }
     }
     Some("../".repeat(outside) + &parts.join("/"))
-}
-
-/// Decodes `%20` and the like; a malformed escape, or one that gives no UTF-8, stays as it is.
-fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escape = (*first == b'%')
-            .then(|| after.split_first_chunk::<2>())
-            .flatten();
-        match escape.and_then(|(digits, after)| Some((hex(*digits)?, after))) {
-            Some((byte, after)) => {
-                bytes.push(byte);
-                rest = after;
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
-}
-
-fn hex([high, low]: [u8; 2]) -> Option<u8> {
-    let digit = |byte: u8| {
-        char::from(byte)
-            .to_digit(16)
-            .and_then(|digit| u8::try_from(digit).ok())
-    };
-    digit(high)?.checked_mul(16)?.checked_add(digit(low)?)
 }

@@ -40,6 +40,8 @@ pub struct Refused {
 pub enum Source {
     /// `directory`, passed to `open`.
     Option,
+    /// The agent whose memory it is.
+    Agent,
     /// `CLAUDE_COWORK_MEMORY_PATH_OVERRIDE`.
     Env,
     /// `autoMemoryDirectory` of the managed settings.

@@ -3,6 +3,7 @@
 //! `std::path` is banned here because its meaning changes with the compile target; the platform
 //! is a parameter instead.
 
+mod classify;
 mod directory;
 pub(crate) mod git;
 mod memory_path;
@@ -13,6 +14,10 @@ mod switches;
 
 use serde::{Deserialize, Serialize};
 
+pub use classify::{
+    MemoryPlaces, PathKind, ToolAction, ToolClass, classify_path, classify_tool_call, may_write,
+    summarise_tool_calls,
+};
 pub use directory::{Choice, DirectoryQuestion, Refused, Source, choose_directory};
 pub(crate) use directory::{config_home, key_of};
 pub use memory_path::validate_memory_path;

@@ -1,14 +1,14 @@
 //! What the model is told about its memory (document 000 §3, facts 12): which sections there are
 //! and in which order. Their wording is in `sections`; it is our own.
 //!
-//! One function per kind of store; the modes that come later (team, daily log, agents) are
-//! further functions over the same sections.
+//! Every kind of store has the same sections but for a few.
 
 mod sections;
 mod untrusted;
 
 pub(crate) use untrusted::untrusted_block;
 
+use crate::agents::{AgentOptions, AgentScope};
 use crate::limits::INDEX_NAME;
 use crate::memory::truncate_index;
 use crate::text;
@@ -42,22 +42,41 @@ pub struct Past<'a> {
     pub transcripts: Option<&'a str>,
 }
 
-/// The instructions for a single private store in `directory`. `guidelines` are the caller's own
-/// and stand as they are; `past` adds how to search earlier conversations.
+/// What kind of store the prompt is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind<'a> {
+    /// The project's own, private.
+    Single,
+    /// The same where notes go to a log of the day first.
+    DailyLog,
+    /// That of an agent.
+    Agent(&'a AgentOptions),
+}
+
+/// The instructions for a store in `directory`. `guidelines` are the caller's own and stand as they
+/// are; `past` adds how to search earlier conversations.
 #[must_use]
-pub fn single(
+pub fn prompt(
+    kind: Kind<'_>,
     directory: &str,
     saving: Saving,
     guidelines: Vec<&str>,
     past: Option<Past<'_>>,
     index: &Index,
 ) -> String {
+    let directory = text::one_line(directory);
     let mut parts = vec![
-        sections::what_and_where(&text::one_line(directory)),
+        match kind {
+            Kind::Single | Kind::DailyLog => sections::what_and_where(&directory),
+            Kind::Agent(agent) => sections::of_agent(&directory, agent),
+        },
         sections::TYPES.to_owned(),
         sections::BODY.to_owned(),
         sections::NOT_TO_SAVE.to_owned(),
-        sections::saving(saving),
+        match kind {
+            Kind::Single | Kind::Agent(_) => sections::saving(saving),
+            Kind::DailyLog => sections::daily_log(&directory),
+        },
         sections::WHEN_TO_ACCESS.to_owned(),
         sections::BEFORE_RECOMMENDING.to_owned(),
         sections::OTHER_PERSISTENCE.to_owned(),
@@ -68,12 +87,14 @@ pub fn single(
             .map(|text| text::lines(text::trim(text))),
     );
     parts.extend(past.map(sections::past_context));
-    parts.extend(index_section(index));
+    // What came with the repository may be anybody's words.
+    let shared = matches!(kind, Kind::Agent(agent) if agent.scope == AgentScope::Project);
+    parts.extend(index_section(index, shared));
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")
 }
 
-fn index_section(index: &Index) -> Option<String> {
+fn index_section(index: &Index, shared: bool) -> Option<String> {
     let body = match index {
         Index::LeftOut => return None,
         Index::Unreadable => {
@@ -85,6 +106,8 @@ fn index_section(index: &Index) -> Option<String> {
                 format!(
                     "{INDEX_NAME} is currently empty. The entries you add will stand here in later conversations."
                 )
+            } else if shared {
+                untrusted_block("memory of the project's agent", &index.render())
             } else {
                 text::lines(&index.render())
             }
@@ -95,10 +118,17 @@ fn index_section(index: &Index) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Index, Past, Saving};
+    use super::{Index, Kind, Past, Saving};
 
     fn single(directory: &str, index: &Index) -> String {
-        super::single(directory, Saving::TwoSteps, Vec::new(), None, index)
+        super::prompt(
+            Kind::Single,
+            directory,
+            Saving::TwoSteps,
+            Vec::new(),
+            None,
+            index,
+        )
     }
 
     fn text(index: &str) -> Index {
@@ -187,7 +217,8 @@ mod tests {
 
     #[test]
     fn one_step_saving_has_no_step_for_the_index() {
-        let prompt = super::single(
+        let prompt = super::prompt(
+            Kind::Single,
             DIRECTORY,
             Saving::OneStep,
             Vec::new(),
@@ -216,7 +247,8 @@ mod tests {
             transcripts: Some("/home/ada/.claude/projects/-code-shop"),
         };
         let index = text("- [Role](user_role.md) — data scientist");
-        let prompt = super::single(
+        let prompt = super::prompt(
+            Kind::Single,
             DIRECTORY,
             Saving::TwoSteps,
             vec!["Be brief.", " \n", "No \u{202E}names."],
@@ -247,7 +279,8 @@ mod tests {
             directory: DIRECTORY,
             transcripts: None,
         };
-        let prompt = super::single(
+        let prompt = super::prompt(
+            Kind::Single,
             DIRECTORY,
             Saving::TwoSteps,
             Vec::new(),

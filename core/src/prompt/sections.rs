@@ -1,7 +1,8 @@
 //! The wording of the prompt, one section each.
 
 use super::{Past, Saving};
-use crate::limits::INDEX_NAME;
+use crate::agents::{AgentOptions, AgentScope};
+use crate::limits::{INDEX_NAME, LOGS_FOLDER};
 use crate::text;
 
 /// What memory is, where it is, and that nothing needs to be created for it.
@@ -18,6 +19,51 @@ work with you, what they have told you to repeat or avoid, and what lies behind 
 When the user asks you to remember something, save it at once under the type that fits best. When \
 they ask you to forget something, find the memory and remove it together with its line in \
 `{INDEX_NAME}`."
+    )
+}
+
+/// The same for an agent, and who else reads it (facts 9).
+pub(super) fn of_agent(directory: &str, agent: &AgentOptions) -> String {
+    let name = text::one_line(&agent.name);
+    let scope = match agent.scope {
+        AgentScope::User => {
+            "It is read in every project of this user, so keep to what holds in all of them."
+        }
+        AgentScope::Project => {
+            "It is kept with the project's files and shared with everybody who works on it, so keep to \
+this project, and write nothing personal and no secrets."
+        }
+        AgentScope::Local => {
+            "It is about this project on this machine and is shared with nobody, so keep to this project."
+        }
+    };
+    format!(
+        "\
+# Memory of the agent {name}
+
+You have a memory of your own that outlives this task: a folder of Markdown files at `{directory}`. \
+It is created with the first file that you write into it; do not run mkdir. {scope}
+
+Build it up over time: what you learn while you work as {name} and will want to know the next time. \
+Keep it short and true: correct what has changed, remove what no longer helps."
+    )
+}
+
+/// Saving where notes go to a log of the day (facts 12). The place is a pattern, so that the text
+/// stays the same from day to day.
+pub(super) fn daily_log(directory: &str) -> String {
+    format!(
+        "\
+## How to save a memory
+
+Append what is worth remembering to the log of the day, \
+`{directory}{LOGS_FOLDER}/YYYY/MM/YYYY-MM-DD.md`, with today's date in the name: one short bullet \
+each, beginning with the time, such as `- 14:05 the user prefers small commits`. Make the file when \
+it is not there; after midnight begin the next one. Only append: never change, order or remove what \
+stands in a log.
+
+Do not write memories or `{INDEX_NAME}` yourself. The logs are distilled into them later, and \
+`{INDEX_NAME}` is loaded for you to read."
     )
 }
 

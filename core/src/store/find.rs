@@ -4,17 +4,19 @@
 use serde::Serialize;
 
 use super::{OpenOptions, own};
+use crate::agents::{AgentOptions, AgentScope, agent_folder_name, hashed_folder_name};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, Host, join_all};
-use crate::limits::{PROJECTS_FOLDER, SETTINGS_MAX_BYTES, STORE_FOLDER};
+use crate::limits::{CLAUDE_FOLDER_MAX_PARENTS, PROJECTS_FOLDER, SETTINGS_MAX_BYTES, STORE_FOLDER};
 use crate::model::Model;
 use crate::paths::git::{ProjectRoot, project_root};
 use crate::paths::{
-    Choice, DirectoryQuestion, Enabled, EnabledBecause, PerSource, Platform, Refused, Settings,
-    SettingsProblemCode, Source, choose_directory, config_home, injective_key, key_of,
-    memory_enabled, parse_settings, validate_memory_path,
+    Choice, DirectoryQuestion, Enabled, EnabledBecause, MemoryPlaces, PerSource, Platform, Refused,
+    Settings, SettingsProblemCode, Source, choose_directory, config_home, injective_key, key_of,
+    memory_enabled, parse_settings, validate_memory_path, variable,
 };
 use crate::report::{ReportCode, ReportEntry};
+use crate::text::quoted;
 
 /// What opening a store found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,6 +38,8 @@ pub struct Opened {
     pub project_root: Option<String>,
     /// What named a directory and was not followed.
     pub refused: Vec<Refused>,
+    /// What tells paths and calls of tools that concern memory from others.
+    pub places: MemoryPlaces,
     /// What was wrong on the way: settings files that cannot be read, a colliding slug.
     pub report: Vec<ReportEntry>,
 }
@@ -49,6 +53,16 @@ pub(crate) struct Found {
     pub transcripts: Option<String>,
     /// What recall asks.
     pub model: Option<Model>,
+    /// Whose memory it is, if it is an agent's.
+    pub agent: Option<AgentOptions>,
+}
+
+impl Found {
+    /// Whether others than the user may have written it: it came with the repository.
+    pub fn is_shared(&self) -> bool {
+        let scope = self.agent.as_ref().map(|agent| agent.scope);
+        scope == Some(AgentScope::Project)
+    }
 }
 
 /// One place for settings, as read.
@@ -75,7 +89,11 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
         .filter(|home| platform.is_absolute(home));
     let mut report = Vec::new();
     // A directory that is given belongs to no project, so only its reader's own settings count.
-    let root = match (&options.directory, options.cwd.as_deref()) {
+    let named = options
+        .directory
+        .as_ref()
+        .filter(|_| options.agent.is_none());
+    let root = match (named, options.cwd.as_deref()) {
         (None, Some(cwd)) if platform.is_absolute(cwd) => {
             Some(project_root(host, platform, cwd).await?)
         }
@@ -91,7 +109,11 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
     );
 
     let settings = files.and_then(|file| file.settings.auto_memory_directory.clone());
-    let choice = match choose(options, platform, home, root.as_ref(), settings) {
+    let chosen = match &options.agent {
+        Some(agent) => agent_choice(options, agent, host, platform, home, root.as_ref()).await,
+        None => choose(options, platform, home, root.as_ref(), settings),
+    };
+    let choice = match chosen {
         Ok(choice) => choice,
         // Off is off: it needs no place, and a bad one is no reason to fail.
         Err(error) if !enabled.enabled => {
@@ -116,14 +138,144 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
         .as_ref()
         .map(|model| Model::new(model, &options.env))
         .transpose()?;
+    let holder = match (&root, options.cwd.as_deref()) {
+        (Some(root), Some(cwd)) if enabled.enabled => {
+            Some(claude_folder(host, platform, cwd, &root.checkout).await?)
+        }
+        _ => None,
+    };
+    let places = places(
+        options,
+        platform,
+        home,
+        (root.as_ref(), holder),
+        &enabled,
+        &choice,
+    );
     let mut found = Found {
         model,
-        opened: opened(choice, enabled, root.as_ref(), chosen_file, report),
+        opened: opened(choice, enabled, root.as_ref(), chosen_file, places, report),
         platform,
         transcripts,
+        agent: options.agent.clone(),
     };
     keep_apart(host, &mut found).await?;
+    keep_agents_apart(host, &mut found).await?;
+    let Opened {
+        directory,
+        places,
+        enabled,
+        ..
+    } = &mut found.opened;
+    match (
+        &mut places.store,
+        platform.parent(directory.trim_end_matches(platform.separator())),
+    ) {
+        // It may have been kept apart from another project's.
+        (Some(store), _) => store.clone_from(directory),
+        // An agent's own, wherever the folder lies that it was found from.
+        (None, Some(folder))
+            if *enabled && found.agent.is_some() && !places.agents.contains(&folder) =>
+        {
+            places.agents.push(folder);
+        }
+        _ => {}
+    }
     Ok(found)
+}
+
+/// The folder of an agent's memory (facts 9).
+async fn agent_choice(
+    options: &OpenOptions,
+    agent: &AgentOptions,
+    host: &Host,
+    platform: Platform,
+    home: Option<&str>,
+    root: Option<&ProjectRoot>,
+) -> Result<Choice, Error> {
+    let name = agent_folder_name(&agent.name)?;
+    let folder = agent.scope.folder();
+    let remote = variable(&options.env, "CLAUDE_CODE_REMOTE_MEMORY_DIR");
+    let project = |root: Option<&ProjectRoot>| {
+        root.cloned().ok_or_else(|| {
+            Error::new(
+                ErrorCode::InvalidArgument,
+                "an agent's memory of this scope belongs to a project; name its folder (cwd, --cwd)",
+            )
+        })
+    };
+    let parent = match (agent.scope, remote) {
+        (AgentScope::User, Some(remote)) => platform.join(remote, folder),
+        (AgentScope::User, None) => {
+            platform.join(&config_home(platform, home, &options.env)?, folder)
+        }
+        (AgentScope::Local, Some(remote)) => {
+            let key = key_of(&project(root)?.canonical);
+            platform.join(remote, &format!("{PROJECTS_FOLDER}/{key}/{folder}"))
+        }
+        (AgentScope::Project | AgentScope::Local, _) => {
+            let root = project(root)?;
+            let cwd = options.cwd.as_deref().unwrap_or(&root.checkout);
+            let holder = claude_folder(host, platform, cwd, &root.checkout).await?;
+            platform.join(&holder, &format!(".claude/{folder}"))
+        }
+    };
+    let directory = validate_memory_path(&platform.join(&parent, &name), platform, None)?;
+    Ok(Choice {
+        directory,
+        chosen_by: Source::Agent,
+        project_key: None,
+        refused: Vec::new(),
+    })
+}
+
+/// The nearest folder from `cwd` up to the project's root that holds `.claude`, wherever the agent was
+/// started; the root when there is none.
+async fn claude_folder(
+    host: &Host,
+    platform: Platform,
+    cwd: &str,
+    root: &str,
+) -> Result<String, Error> {
+    let mut folder = platform.normalise(cwd);
+    for _ in 0..CLAUDE_FOLDER_MAX_PARENTS {
+        let stat = host.stat(&platform.join(&folder, ".claude")).await;
+        host.stop_if_cancelled()?;
+        if stat.is_ok_and(|stat| stat.kind == crate::flow::FileKind::Directory) {
+            return Ok(folder);
+        }
+        match platform.parent(&folder) {
+            Some(parent) if folder != root => folder = parent,
+            _ => break,
+        }
+    }
+    Ok(root.to_owned())
+}
+
+/// Different names can give the same folder name. A folder that says it belongs to another agent is left
+/// to it.
+async fn keep_agents_apart(host: &Host, found: &mut Found) -> Result<(), Error> {
+    let (Some(agent), true) = (&found.agent, found.opened.enabled) else {
+        return Ok(());
+    };
+    let directory = &mut found.opened.directory;
+    let recorded = own::recorded(host, found.platform, directory, "agent").await?;
+    let Some(other) = recorded.filter(|name| *name != agent.name) else {
+        return Ok(());
+    };
+    let own = hashed_folder_name(&agent.name);
+    let message = format!(
+        "the folder {directory} belongs to the agent {}, so this one uses {own}",
+        quoted(&other)
+    );
+    let entry = ReportEntry::new("", ReportCode::SlugCollision, message);
+    found.opened.report.push(entry);
+    let separator = found.platform.separator();
+    let bare = directory.trim_end_matches(separator);
+    if let Some((parent, _)) = bare.rsplit_once(separator) {
+        *directory = format!("{parent}{separator}{own}{separator}");
+    }
+    Ok(())
 }
 
 /// The directory that is given, or the one that environment, settings and project give.
@@ -165,6 +317,7 @@ fn opened(
     Enabled { enabled, because }: Enabled,
     root: Option<&ProjectRoot>,
     chosen_file: Option<String>,
+    places: MemoryPlaces,
     mut report: Vec<ReportEntry>,
 ) -> Opened {
     let Choice {
@@ -190,7 +343,47 @@ fn opened(
         project_key,
         project_root: root.map(|root| root.canonical.clone()),
         refused,
+        places,
         report,
+    }
+}
+
+/// Where memories are on this machine, as far as it is known.
+fn places(
+    options: &OpenOptions,
+    platform: Platform,
+    home: Option<&str>,
+    (root, holder): (Option<&ProjectRoot>, Option<String>),
+    enabled: &Enabled,
+    choice: &Choice,
+) -> MemoryPlaces {
+    let config_home = config_home(platform, home, &options.env).ok();
+    let remote = variable(&options.env, "CLAUDE_CODE_REMOTE_MEMORY_DIR");
+    let base = remote.map(str::to_owned).or_else(|| config_home.clone());
+    let mut agents = Vec::new();
+    agents.extend(base.map(|base| platform.join(&base, AgentScope::User.folder())));
+    for scope in [AgentScope::Project, AgentScope::Local] {
+        let folder = format!(".claude/{}", scope.folder());
+        // Where Claude Code keeps them, and where they are found from a folder below.
+        let roots = root.map(|root| root.checkout.clone()).into_iter();
+        for holder in roots.chain(holder.clone()) {
+            let folder = platform.join(&holder, &folder);
+            if !agents.contains(&folder) {
+                agents.push(folder);
+            }
+        }
+    }
+    if let (Some(remote), Some(root)) = (remote, root) {
+        let (key, folder) = (key_of(&root.canonical), AgentScope::Local.folder());
+        agents.push(platform.join(remote, &format!("{PROJECTS_FOLDER}/{key}/{folder}")));
+    }
+    MemoryPlaces {
+        platform,
+        // An agent's own folder is among those of agents.
+        store: (enabled.enabled && options.agent.is_none()).then(|| choice.directory.clone()),
+        config_home,
+        agents: if enabled.enabled { agents } else { Vec::new() },
+        overridden: variable(&options.env, "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE").is_some(),
     }
 }
 
@@ -382,7 +575,7 @@ async fn keep_apart(host: &Host, found: &mut Found) -> Result<(), Error> {
         // The environment named it, so that projects share it.
         return Ok(());
     }
-    let recorded = own::origin(host, found.platform, directory).await?;
+    let recorded = own::recorded(host, found.platform, directory, "path").await?;
     let Some(other) = recorded.filter(|path| path != root) else {
         return Ok(());
     };

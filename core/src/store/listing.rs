@@ -303,7 +303,7 @@ async fn resolve(host: &Host, path: String) -> Result<(String, Stat), Failure> {
 fn unlistable(folder: &str, failure: &Failure) -> ReportEntry {
     let message = match (folder, failure.code) {
         ("", FailureCode::NotFound) => {
-            "the memory folder does not exist; it is created with the first prompt".to_owned()
+            "the memory folder does not exist; it is created when it is first needed".to_owned()
         }
         _ => format!("the folder could not be listed: {}", failure.message),
     };

@@ -25,6 +25,7 @@ use self::cache::Headers;
 pub(crate) use self::find::Found;
 use self::recall::Library;
 use self::uses::PendingUses;
+use crate::agents::{AgentOptions, AgentScope};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, FailureCode, Flow, Host};
 use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED};
@@ -33,7 +34,10 @@ use crate::model::ModelOptions;
 use crate::paths::{Environment, Platform};
 use crate::prompt::{self, Index, Past, Saving};
 use crate::report::{ReportCode, ReportEntry};
-use crate::write::{self, Forget, Gate, Save, SaveOptions, Task, Undo, WriteOutcome, WriteResult};
+use crate::tool;
+use crate::write::{
+    self, Forget, Gate, Put, Save, SaveOptions, Task, TextEdit, Undo, WriteOutcome, WriteResult,
+};
 
 /// How a store is opened. With `directory` that folder is the store; else the project that `cwd`
 /// lies in decides.
@@ -54,6 +58,8 @@ pub struct OpenOptions {
     pub platform: Option<Platform>,
     /// What recall asks; no model when null.
     pub model: Option<ModelOptions>,
+    /// The memory of an agent instead of the project's; `directory` counts for nothing then.
+    pub agent: Option<AgentOptions>,
     /// What is switched on.
     pub features: Features,
 }
@@ -67,6 +73,7 @@ impl std::fmt::Debug for OpenOptions {
             .field("home", &self.home)
             .field("platform", &self.platform)
             .field("model", &self.model)
+            .field("agent", &self.agent)
             .field("features", &self.features)
             .finish_non_exhaustive()
     }
@@ -215,6 +222,23 @@ impl Store {
         }
     }
 
+    /// The memory of an agent, found from where this store was found. Nothing is created before the
+    /// first write.
+    #[must_use]
+    pub fn agent(&self, name: String, scope: AgentScope) -> Self {
+        Self::new(OpenOptions {
+            agent: Some(AgentOptions { name, scope }),
+            ..self.shared.options.clone()
+        })
+    }
+
+    /// Appends a note to the daily log `logs/YYYY/MM/YYYY-MM-DD.md`, as a bullet with the time, in the
+    /// host's zone (facts 12). Fails as [`Self::save`] does.
+    #[must_use]
+    pub fn log(&self, text: String) -> Flow<WriteResult> {
+        self.flow(|store, host| async move { store.log_in(&host, &text).await })
+    }
+
     /// Finds the store and says what was found. Every other flow does it too when it is the first.
     ///
     /// The flow fails with the codes of [`crate::paths::validate_memory_path`], `no-home`, or
@@ -298,6 +322,21 @@ impl Store {
         self.flow(|store, host| async move { store.undo_forget_in(&host, path).await })
     }
 
+    /// One command of Anthropic's memory tool, as JSON (`{"command": "view", "path": "/memories"}`):
+    /// `view`, `create`, `str_replace`, `insert`, `delete`, `rename`. The answer is text for the model, and so is
+    /// the message of an error. `/memories` is the store; what is written goes through the lock and the
+    /// trash like everything else.
+    ///
+    /// The flow fails with `invalid-argument`, `path-outside-store`, `not-found`, `exists`, `not-text`,
+    /// `too-large`, `user-private`, `disabled`, `busy`, or what the disk gave.
+    #[must_use]
+    pub fn tool(&self, input: String) -> Flow<String> {
+        self.flow(|store, host| async move {
+            let command = tool::parse(&input)?;
+            tool::run(&store, &host, command).await
+        })
+    }
+
     /// Drops everything that was remembered, as after the compaction of a conversation: the next
     /// flow finds the store anew, reads every file and computes the prompt.
     pub fn compacted(&self) {
@@ -348,13 +387,8 @@ impl Store {
     }
 
     pub(crate) async fn read_in(&self, host: &Host, path: &str) -> Result<MemoryFile, Error> {
-        match self.place(host).await? {
-            Some(place) => read::read(&place, host, path).await,
-            None => Err(Error::new(
-                ErrorCode::Disabled,
-                self.disabled_entry(host).await?.message,
-            )),
-        }
+        let place = self.place_or_disabled(host).await?;
+        read::read(&place, host, path).await
     }
 
     pub(crate) async fn prompt_in(
@@ -415,9 +449,12 @@ impl Store {
         host: &Host,
         options: SaveOptions,
     ) -> Result<WriteResult, Error> {
-        let Features { team, one_step, .. } = self.shared.options.features;
-        let save = |place: &Place| Save::new(options, place, team, one_step).map(Task::Save);
-        self.write_in(host, save).await
+        let OpenOptions {
+            agent, features, ..
+        } = &self.shared.options;
+        let save =
+            |place: &Place| Save::new(options, place, features, agent.is_some()).map(Task::Save);
+        Ok(self.write_in(host, save).await?.0)
     }
 
     pub(crate) async fn forget_in(
@@ -430,11 +467,8 @@ impl Store {
         if let Some(refused) = self.nothing_there(host, Some(&path)).await? {
             return Ok(refused);
         }
-        let result = self
-            .write_in(host, |place| {
-                Forget::new(path.clone(), expect, place).map(Task::Forget)
-            })
-            .await?;
+        let task = |place: &Place| Forget::new(path.clone(), expect, place).map(Task::Forget);
+        let (result, _) = self.write_in(host, task).await?;
         if result.outcome == WriteOutcome::Written {
             self.forget_uses(host, &path).await?;
         }
@@ -449,13 +483,24 @@ impl Store {
         if let Some(refused) = self.nothing_there(host, path.as_deref()).await? {
             return Ok(refused);
         }
-        self.write_in(host, |place| Undo::new(path, place).map(Task::Undo))
-            .await
+        let task = |place: &Place| Undo::new(path, place).map(Task::Undo);
+        Ok(self.write_in(host, task).await?.0)
+    }
+
+    pub(crate) async fn log_in(&self, host: &Host, text: &str) -> Result<WriteResult, Error> {
+        let now = host.now().await;
+        host.stop_if_cancelled()?;
+        let now = now.map_err(|failure| Error::from_failure(&failure, "asking for", "the time"))?;
+        let (path, bullet) = write::log_entry(text, now)?;
+        let edit: TextEdit =
+            Box::new(move |text| Ok((write::with_entry(text, &bullet), String::new())));
+        let task = |place: &Place| Put::unkept(path, edit, place).map(Task::Put);
+        Ok(self.write_in(host, task).await?.0)
     }
 
     /// The answer to those who want to take something away where there is no store at all; nothing is
     /// made for them.
-    async fn nothing_there(
+    pub(crate) async fn nothing_there(
         &self,
         host: &Host,
         path: Option<&str>,
@@ -473,26 +518,34 @@ impl Store {
         }))
     }
 
-    async fn write_in(
+    /// Does a task that writes; gives it back, unless it was refused, for what it has found out.
+    pub(crate) async fn write_in(
         &self,
         host: &Host,
         task: impl FnOnce(&Place) -> Result<Task, Error>,
-    ) -> Result<WriteResult, Error> {
+    ) -> Result<(WriteResult, Option<Task>), Error> {
         let found = self.found(host).await?;
-        if !found.opened.enabled {
-            let message = format!(
-                "memory is off ({}), so nothing is written",
-                found.opened.because.name()
-            );
-            return Err(Error::new(ErrorCode::Disabled, message));
-        }
-        let place = found.place();
+        let place = self.place_or_disabled(host).await?;
         match task(&place) {
             Ok(task) => write::run(host, &found, &self.shared.gate, task).await,
             Err(error) => {
                 let path = error.path.clone();
-                Ok(WriteResult::refused(path.as_deref(), &place, error))
+                Ok((WriteResult::refused(path.as_deref(), &place, error), None))
             }
+        }
+    }
+
+    /// Where the store is.
+    ///
+    /// # Errors
+    /// `disabled` when memory is off.
+    pub(crate) async fn place_or_disabled(&self, host: &Host) -> Result<Place, Error> {
+        match self.place(host).await? {
+            Some(place) => Ok(place),
+            None => Err(Error::new(
+                ErrorCode::Disabled,
+                self.disabled_entry(host).await?.message,
+            )),
         }
     }
 
@@ -587,8 +640,10 @@ async fn build_prompt(
 ) -> Result<String, Error> {
     let place = found.place();
     // The prompt says that the folder exists. When it cannot be made, the model's first write
-    // shows the real error; the user hears of it now.
-    if let Err(failure) = host.make_dir(&place.directory, None, FOLDER_MODE).await {
+    // shows the real error; the user hears of it now. An agent's folder comes with its first memory.
+    if found.agent.is_none()
+        && let Err(failure) = host.make_dir(&place.directory, None, FOLDER_MODE).await
+    {
         host.stop_if_cancelled()?;
         let message = format!(
             "the memory folder {} cannot be created: {}",
@@ -605,6 +660,13 @@ async fn build_prompt(
         Saving::TwoSteps if options.index => read_index(&place, host, warnings).await?,
         _ => Index::LeftOut,
     };
+    // Agents keep an index only where there is one already.
+    let (saving, index) = match index {
+        Index::Text(text) if found.agent.is_some() && text.trim().is_empty() => {
+            (Saving::OneStep, Index::LeftOut)
+        }
+        index => (saving, index),
+    };
     let extra = crate::paths::variable(&open.env, "CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES");
     let guidelines = extra
         .into_iter()
@@ -614,7 +676,13 @@ async fn build_prompt(
         directory: &place.directory,
         transcripts: found.transcripts.as_deref(),
     });
-    Ok(prompt::single(
+    let kind = match &found.agent {
+        Some(agent) => prompt::Kind::Agent(agent),
+        None if open.features.daily_log => prompt::Kind::DailyLog,
+        None => prompt::Kind::Single,
+    };
+    Ok(prompt::prompt(
+        kind,
         &place.directory,
         saving,
         guidelines,

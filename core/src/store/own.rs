@@ -17,20 +17,21 @@ pub(crate) fn own_path(platform: Platform, directory: &str, name: &str) -> Strin
     platform.join(directory, &format!("{OWN_FOLDER}/{name}"))
 }
 
-/// The project that a store says it was made for.
-pub(crate) async fn origin(
+/// Whom a store says it was made for: a project (`path`) or an agent (`agent`).
+pub(crate) async fn recorded(
     host: &Host,
     platform: Platform,
     directory: &str,
+    member: &str,
 ) -> Result<Option<String>, Error> {
     let file = own_path(platform, directory, ORIGIN);
     let bytes = host.read(&file, Some(directory), FILE_MAX_BYTES).await;
     host.stop_if_cancelled()?;
     let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    let mut wanted = [("path", Member::Missing)];
+    let mut wanted = [(member, Member::Missing)];
     let is_record = text.is_some_and(|text| json::read_members(&text, &mut wanted).is_ok());
     Ok(match wanted {
-        [(_, Member::Text(path))] if is_record => Some(path),
+        [(_, Member::Text(name))] if is_record => Some(name),
         _ => None,
     })
 }
@@ -59,10 +60,12 @@ pub(crate) fn furniture(found: &Found, has_processes: bool) -> Vec<(&'static str
     // Some stores are committed.
     let mut files = vec![(IGNORE, "*\n".to_owned())];
     // Under WASI, which has no processes, paths are those of a sandbox and say nothing outside it.
-    if let Some(path) = project_of(found).filter(|_| has_processes) {
-        let origin = serde_json::json!({ "path": path }).to_string();
-        files.push((ORIGIN, origin));
-    }
+    let project = project_of(found).filter(|_| has_processes);
+    let origin = match (&found.agent, project) {
+        (Some(agent), _) => Some(serde_json::json!({ "agent": agent.name })),
+        (None, path) => path.map(|path| serde_json::json!({ "path": path })),
+    };
+    files.extend(origin.map(|origin| (ORIGIN, origin.to_string())));
     files
 }
 

@@ -39,6 +39,11 @@ pub(super) async fn read(place: &Place, host: &Host, path: &str) -> Result<Memor
     })
 }
 
+/// The whole text of a file of the store.
+pub(crate) async fn text_of(place: &Place, host: &Host, path: &str) -> Result<String, Error> {
+    Ok(read_text(place, host, path).await?.0)
+}
+
 /// The whole text of a file of the store and its `lstat`.
 async fn read_text(place: &Place, host: &Host, path: &str) -> Result<(String, Stat), Error> {
     let (file, stat) = locate(place, host, path).await?;

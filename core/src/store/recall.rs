@@ -17,7 +17,7 @@ use crate::flow::{Head, Host, join};
 use crate::limits::{
     QUERY_MAX_BYTES, RECALL_MAX_BYTES, RECALL_MAX_MEMORIES, RECALL_SESSION_BYTES, SELECT_TIMEOUT_MS,
 };
-use crate::memory::{MemoryHeader, format_manifest, memory_age};
+use crate::memory::{MemoryHeader, Scope, format_manifest, memory_age};
 use crate::model::{self, Model};
 use crate::recall::{
     Index, RecallState, Standing, ToolResult, Uses, candidates, cut_memory, grant_bytes,
@@ -236,7 +236,7 @@ impl Store {
             now_ms,
         };
         let chosen = choose(host, &question, &library, &uses, &mut recall.report).await?;
-        show(host, &place, &library, chosen, now_ms, &mut recall).await?;
+        show(host, &found, &library, chosen, now_ms, &mut recall).await?;
         self.count_uses(host, &found, now_ms, &recall).await?;
         scan::sort(&mut recall.report);
         Ok(recall)
@@ -469,15 +469,25 @@ fn standing(header: &MemoryHeader, uses: &Uses, now_ms: i64) -> Standing {
     }
 }
 
+/// Who wrote a memory, if it was others.
+fn whose(scope: Scope, found: &Found) -> Option<&'static str> {
+    match scope {
+        _ if found.is_shared() => Some("memory of the project's agent"),
+        Scope::Team => Some("team memory"),
+        Scope::Private => None,
+    }
+}
+
 /// Reads the chosen memories and cuts them down to what may be shown.
 async fn show(
     host: &Host,
-    place: &Place,
+    found: &Found,
     library: &Library,
     chosen: Vec<Chosen>,
     now_ms: i64,
     recall: &mut Recall,
 ) -> Result<(), Error> {
+    let place = &found.place();
     if chosen.is_empty() {
         return Ok(());
     }
@@ -544,7 +554,7 @@ async fn show(
         recall.memories.push(RecalledMemory {
             text: render(
                 &absolute_path,
-                header.scope,
+                whose(header.scope, found),
                 &age,
                 &cut.content,
                 cut.note.as_deref(),

@@ -2,6 +2,9 @@
 
 mod batch;
 mod delta;
+mod key;
 
 pub use batch::batch_entries;
 pub use delta::{checksum, team_delta};
+pub(crate) use key::is_device;
+pub use key::validate_team_key;

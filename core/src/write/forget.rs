@@ -6,20 +6,16 @@ use super::commit::{Change, Current, End, Look, commit, failed, look, trash_fail
 use super::index::{entry_lines, is_linked, put_back, update_index};
 use super::lock::Lock;
 use super::result::{WriteResult, hash};
-use super::target::{check_expect, check_target, index_path, unexpected};
+use super::target::{FOLDERS, check_expect, check_target, index_path, unexpected};
 use super::tombstones;
 use super::trash::{self, IndexCut, IndexLine, Reason, Record, Trash};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Failure, FailureCode, FileKind, Host};
-use crate::limits::{
-    FILE_MAX_BYTES, FOLDER_MODE, OWN_FOLDER, TEAM_FOLDER, TRASH_FOLDER, WRITE_ATTEMPTS,
-};
+use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, OWN_FOLDER, TRASH_FOLDER, WRITE_ATTEMPTS};
 use crate::memory::Scope;
+use crate::paths::check_relative;
 use crate::report::{ReportCode, ReportEntry};
 use crate::store::Place;
-
-/// Where indexes lie.
-const FOLDERS: [&str; 2] = ["", TEAM_FOLDER];
 
 /// A forgetting under way, over all its attempts.
 pub(crate) struct Forget {
@@ -41,6 +37,21 @@ impl Forget {
         Ok(Self {
             path,
             expect,
+            cuts: Vec::new(),
+            index_changed: false,
+            marked: false,
+        })
+    }
+
+    /// Any file of the store, for tools that know files only.
+    ///
+    /// # Errors
+    /// What makes it refused before anything is looked at.
+    pub fn any(path: String, place: &Place) -> Result<Self, Error> {
+        check_relative(&path, place.platform)?;
+        Ok(Self {
+            path,
+            expect: None,
             cuts: Vec::new(),
             index_changed: false,
             marked: false,

@@ -229,17 +229,32 @@ fn remove(old: &str, folder: &str, path: &str) -> String {
 
 /// A line with the links to the memory replaced by their texts.
 fn unlinked(line: &str, folder: &str, path: &str) -> String {
+    relinked(line, folder, path, None)
+}
+
+/// An index whose links to one memory lead to another place.
+pub(super) fn retarget(text: &str, folder: &str, from: &str, to: &str) -> String {
+    let new = target(folder, to);
+    let lines = lines_with_ends(text);
+    lines
+        .map(|line| relinked(line, folder, from, Some(&new)))
+        .collect()
+}
+
+/// A line whose links to the memory lead to the new target, or are only their texts.
+fn relinked(line: &str, folder: &str, path: &str, new: Option<&str>) -> String {
     let mut text = String::with_capacity(line.len());
     let mut from = 0;
     for link in links(line) {
         let before = line.get(from..link.at).unwrap_or_default();
         let is_it = memory_of(folder, link.target).as_deref() == Some(path);
-        match before.rsplit_once('[').filter(|_| is_it) {
-            Some((before, title)) => {
+        match (before.rsplit_once('[').filter(|_| is_it), new) {
+            (Some((before, title)), None) => {
                 text.push_str(before);
                 text.push_str(title);
             }
-            None => text.push_str(line.get(from..link.end).unwrap_or_default()),
+            (Some(_), Some(new)) => text.push_str(&format!("{before}]({new})")),
+            (None, _) => text.push_str(line.get(from..link.end).unwrap_or_default()),
         }
         from = link.end;
     }

@@ -14,17 +14,19 @@ use crate::flow::{Bytes, Content, Failure, FailureCode, FileKind, Host, HostInfo
 use crate::json::{self, Member};
 use crate::limits::{
     FILE_MAX_BYTES, FILE_MODE, FOLDER_MODE, INDEX_NAME, LOCK_FIRST_PAUSE_MS, LOCK_MAX_BYTES,
-    LOCK_MAX_PAUSE_MS, LOCK_NAME, LOCK_TAKEOVER_MS, LOCK_WAIT_MS, OWN_FOLDER, QUEUE_MAX_PAUSE_MS,
-    TEAM_INDEX, TEMPORARY_ENDING, TEMPORARY_MAX_AGE_MS, TOKEN_BYTES, TRASH_FOLDER, WRITE_ATTEMPTS,
+    LOCK_MAX_PAUSE_MS, LOCK_NAME, LOCK_TAKEOVER_MS, LOCK_WAIT_MS, LOGS_FOLDER, OWN_FOLDER,
+    QUEUE_MAX_PAUSE_MS, TEAM_INDEX, TEMPORARY_ENDING, TEMPORARY_MAX_AGE_MS, TOKEN_BYTES,
+    TRASH_FOLDER, WRITE_ATTEMPTS,
 };
 use crate::store::Found;
 use crate::store::own::{self, own_path};
+use crate::text::quoted;
 
 /// What staged files are called, before the token of their writer.
 const STAGED: &str = "write-";
 /// What a lock is called that is being taken away.
 const ASIDE: &str = "lock.";
-/// What the second names of indexes are called that are about to be replaced.
+/// What the second names of indexes and logs are called that are about to be replaced.
 const KEPT: &str = "kept-";
 
 /// A lock that is held. It must be released.
@@ -139,11 +141,31 @@ impl<'a> Lock<'a> {
             .map_err(|failure| failure.code)
     }
 
+    /// Two agents whose names give one folder may both have found it empty; the first one to write has it.
+    async fn check_agent(&self, host: &Host) -> Result<(), Error> {
+        let Some(agent) = &self.found.agent else {
+            return Ok(());
+        };
+        let directory = &self.found.opened.directory;
+        let recorded = own::recorded(host, self.found.platform, directory, "agent").await?;
+        match recorded.filter(|name| *name != agent.name) {
+            None => Ok(()),
+            Some(other) => {
+                let message = format!(
+                    "{directory} belongs to the agent {} by now; open this agent's memory again",
+                    quoted(&other)
+                );
+                Err(Error::new(ErrorCode::Exists, message).at(directory))
+            }
+        }
+    }
+
     /// What a new holder does first.
     async fn settle_in(&self, host: &Host, now_ms: i64, has_processes: bool) -> Result<End, Error> {
         let listing = host.list(&self.path(""), self.within()).await;
         host.stop_if_cancelled()?;
         let listing = listing.map_err(|failure| self.failed(&failure))?;
+        self.check_agent(host).await?;
         let is_there = |name: &str| listing.entries.iter().any(|entry| entry.name == name);
         let missing = own::furniture(self.found, has_processes).into_iter();
         let missing: Vec<_> = missing.filter(|(name, _)| !is_there(name)).collect();
@@ -482,7 +504,10 @@ impl Pauses {
 fn kept_path(name: &str) -> Option<String> {
     let rest = name.strip_prefix(KEPT)?.strip_suffix(TEMPORARY_ENDING)?;
     let index = rest.splitn(3, '-').nth(2)?.replace('+', "/");
-    matches!(index.as_str(), INDEX_NAME | TEAM_INDEX).then_some(index)
+    let is_log = index
+        .split_once('/')
+        .is_some_and(|(folder, _)| folder == LOGS_FOLDER);
+    (is_log || matches!(index.as_str(), INDEX_NAME | TEAM_INDEX)).then_some(index)
 }
 
 fn body(token: &str, info: Option<&HostInfo>) -> Vec<u8> {

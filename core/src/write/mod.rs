@@ -6,7 +6,9 @@ mod edit;
 mod forget;
 mod index;
 mod lock;
+mod log;
 mod name;
+mod raw;
 mod result;
 mod save;
 mod target;
@@ -20,6 +22,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use self::commit::End;
 pub(crate) use self::forget::{Forget, Undo};
 use self::lock::{Lock, Pauses};
+pub(crate) use self::log::{log_entry, with_entry};
+pub(crate) use self::raw::{Move, Put, TextEdit};
 pub(crate) use self::result::hash;
 pub(crate) use self::save::Save;
 use crate::error::{Error, ErrorCode};
@@ -37,6 +41,8 @@ pub(crate) enum Task {
     Save(Save),
     Forget(Forget),
     Undo(Undo),
+    Put(Put),
+    Move(Move),
 }
 
 impl Task {
@@ -46,7 +52,8 @@ impl Task {
         let (path, written) = match self {
             Self::Save(save) => save.ended(place, &error),
             Self::Forget(forget) => (Some(forget.path().to_owned()), None),
-            Self::Undo(_) => (None, None),
+            Self::Put(put) => (Some(put.path), None),
+            Self::Undo(_) | Self::Move(_) => (None, None),
         };
         if let Some(result) = written {
             return Ok(result);
@@ -145,13 +152,14 @@ impl Gate {
     }
 }
 
-/// Does a task under the lock, as often as it takes.
+/// Does a task under the lock, as often as it takes; gives it back, if it came to its end, for what it
+/// has found out.
 pub(crate) async fn run(
     host: &Host,
     found: &Found,
     gate: &Gate,
     mut task: Task,
-) -> Result<WriteResult, Error> {
+) -> Result<(WriteResult, Option<Task>), Error> {
     let _passed = gate.pass(host, &found.opened.directory).await?;
     let mut lock = Lock::acquire(host, found).await?;
     let mut attempts = 0;
@@ -160,10 +168,12 @@ pub(crate) async fn run(
             Task::Save(save) => save.attempt(host, &lock).await,
             Task::Forget(forget) => forget.attempt(host, &lock).await,
             Task::Undo(undo) => undo.attempt(host, &lock).await,
+            Task::Put(put) => put.attempt(host, &lock).await,
+            Task::Move(moved) => moved.attempt(host, &lock).await,
         };
         attempts += 1;
         let failure = match next {
-            Ok(Next::Done(result)) => break Ok(result),
+            Ok(Next::Done(result)) => break Ok((result, Some(task))),
             Ok(_) if attempts >= WRITE_ATTEMPTS => {
                 let message =
                     "another program keeps writing the same files; try again when it is done";
@@ -177,12 +187,14 @@ pub(crate) async fn run(
                         lock = again;
                         continue;
                     }
-                    Err(error) => return task.ended(&found.place(), error),
+                    Err(error) => return Ok((task.ended(&found.place(), error)?, None)),
                 }
             }
             Err(error) => error,
         };
-        break task.ended(&found.place(), failure);
+        break task
+            .ended(&found.place(), failure)
+            .map(|result| (result, None));
     };
     lock.release(&host.shielded()).await;
     result

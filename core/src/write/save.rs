@@ -18,7 +18,8 @@ use crate::memory::{
     IndexSize, MemoryType, Scope, default_scope, format_iso, index_size, parse_frontmatter,
 };
 use crate::report::{ReportCode, ReportEntry};
-use crate::store::Place;
+use crate::secrets::{SecretFinding, scan_secrets};
+use crate::store::{Features, Place};
 use crate::text::quoted;
 
 /// What is to be saved. A new memory needs a type and a name; of one that is there already, what is
@@ -51,6 +52,7 @@ pub(crate) struct Save {
     path: Option<String>,
     expect: Option<String>,
     one_step: bool,
+    is_agent: bool,
     /// The file is written already; what is left is the index.
     written: Option<Written>,
 }
@@ -70,8 +72,8 @@ impl Save {
     pub fn new(
         options: SaveOptions,
         place: &Place,
-        team: bool,
-        one_step: bool,
+        features: &Features,
+        is_agent: bool,
     ) -> Result<Self, Error> {
         let SaveOptions {
             kind,
@@ -105,7 +107,7 @@ impl Save {
                     "only a memory with a path can be expected to have a hash; give its path",
                 );
             }
-            None => scope.unwrap_or_else(|| default_scope(kind, team)),
+            None => scope.unwrap_or_else(|| default_scope(kind, features.team && !is_agent)),
         };
         Ok(Self {
             changes: MemoryChanges {
@@ -118,7 +120,8 @@ impl Save {
             scope,
             path,
             expect,
-            one_step,
+            one_step: features.one_step,
+            is_agent,
             written: None,
         })
     }
@@ -169,7 +172,10 @@ impl Save {
                 Err(error) => return refused(error.at(&path)),
             },
         };
-        let mut report = problems(&path, &content);
+        let mut report = match check_content(&path, &content) {
+            Ok(report) => report,
+            Err(error) => return refused(error.at(&path)),
+        };
         let index = self
             .index(host, &place, &path, (text, &content), &mut report)
             .await?;
@@ -296,13 +302,6 @@ impl Save {
             };
             edited = update_memory(text, &changes)?;
         }
-        let kind = parse_frontmatter(&edited.content).kind;
-        if self.scope == Scope::Team && kind == Some(MemoryType::User) {
-            return Err(Error::new(
-                ErrorCode::UserPrivate,
-                "a memory of type user stays private; save it without the team scope, or give it another type",
-            ));
-        }
         Ok(edited.content)
     }
 
@@ -323,6 +322,8 @@ impl Save {
         let index = index_path(folder);
         let mut note = |code, message: String| report.push(ReportEntry::new(index, code, message));
         let current = match look(host, place, index).await? {
+            // Agents keep an index only where there is one already.
+            Look::Absent if self.is_agent => return Ok(None),
             Look::Absent => None,
             Look::File(current) => Some(current),
             Look::Refused(error) | Look::NoText(_, error) => {
@@ -384,12 +385,36 @@ fn label(text: &str) -> (Option<String>, Option<String>) {
     (read.name, read.description)
 }
 
-/// What a reader of the new text will complain about.
-fn problems(path: &str, content: &str) -> Vec<ReportEntry> {
-    let problems = parse_frontmatter(content).problems.into_iter();
-    problems
-        .map(|problem| ReportEntry::new(path, problem.code, problem.message))
-        .collect()
+/// What a text may not say where it is to be written, and what else its reader will complain about.
+///
+/// # Errors
+/// `user-private`, and `secret-found` for what teammates would see; it names the kind, never the value.
+pub(super) fn check_content(path: &str, content: &str) -> Result<Vec<ReportEntry>, Error> {
+    let read = parse_frontmatter(content);
+    let is_team = Scope::of(path) == Scope::Team;
+    if is_team && read.kind == Some(MemoryType::User) {
+        return Err(Error::new(
+            ErrorCode::UserPrivate,
+            "a memory of type user stays private; save it without the team scope, or give it another type",
+        ));
+    }
+    let secrets = scan_secrets(content);
+    if let (true, Some(first)) = (is_team, secrets.first()) {
+        let SecretFinding { line, label, .. } = first;
+        let message = format!(
+            "line {line} holds what looks like a secret ({label}), and teammates would see it; remove it, or keep the memory private"
+        );
+        return Err(Error::new(ErrorCode::SecretFound, message).at(path));
+    }
+    let problems = read.problems.into_iter();
+    let problems = problems.map(|problem| ReportEntry::new(path, problem.code, problem.message));
+    let secrets = secrets.iter().map(|SecretFinding { line, label, .. }| {
+        let message = format!(
+            "line {line} holds what looks like a secret ({label}); everybody who can read the memory sees it"
+        );
+        ReportEntry::new(path, ReportCode::SecretFound, message)
+    });
+    Ok(problems.chain(secrets).collect())
 }
 
 fn stem(path: &str) -> &str {

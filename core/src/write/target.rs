@@ -50,6 +50,9 @@ pub(super) fn check_target(path: &str, place: &Place) -> Result<(), Error> {
     Ok(())
 }
 
+/// Where indexes lie.
+pub(super) const FOLDERS: [&str; 2] = ["", TEAM_FOLDER];
+
 /// Where the index of a scope lies.
 pub(super) fn index_folder(scope: Scope) -> &'static str {
     match scope {

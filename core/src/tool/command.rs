@@ -1,0 +1,130 @@
+//! Which commands there are, and what they may name.
+
+use serde_json::Value;
+
+use super::{ROOT, wrong};
+use crate::error::Error;
+
+/// One command; paths are relative to the store, empty for the root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    View {
+        path: String,
+        /// First and last line, from 1; a last one of -1 is the end.
+        range: Option<(i64, i64)>,
+    },
+    Create {
+        path: String,
+        text: String,
+    },
+    Replace {
+        path: String,
+        old: String,
+        new: String,
+    },
+    Insert {
+        path: String,
+        line: i64,
+        text: String,
+    },
+    Delete {
+        path: String,
+    },
+    Rename {
+        from: String,
+        to: String,
+    },
+}
+
+/// Reads the input of a call of the tool, as a model gives it.
+///
+/// # Errors
+/// `invalid-argument` for what is no such command, `path-outside-store` is left to those who use the
+/// path.
+pub(crate) fn parse(input: &str) -> Result<Command, Error> {
+    let input: Value = serde_json::from_str(input)
+        .map_err(|error| wrong(&format!("the input is no JSON object: {error}")))?;
+    let text = |name: &str| match input.get(name) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        _ => Err(wrong(&format!("{name} is missing; give a text"))),
+    };
+    let path = |name: &str| relative(&text(name)?);
+    Ok(match text("command")?.as_str() {
+        "view" => Command::View {
+            path: path("path")?,
+            range: range(input.get("view_range"))?,
+        },
+        "create" => Command::Create {
+            path: path("path")?,
+            text: text("file_text")?,
+        },
+        "str_replace" => Command::Replace {
+            path: path("path")?,
+            old: text("old_str")?,
+            // Left out, it is removed.
+            new: match input.get("new_str") {
+                None | Some(Value::Null) => String::new(),
+                _ => text("new_str")?,
+            },
+        },
+        "insert" => Command::Insert {
+            path: path("path")?,
+            line: input
+                .get("insert_line")
+                .and_then(Value::as_i64)
+                .ok_or_else(|| {
+                    wrong("insert_line is missing; give a line number, 0 for the beginning")
+                })?,
+            text: text("insert_text")?,
+        },
+        "delete" => Command::Delete {
+            path: path("path")?,
+        },
+        "rename" => Command::Rename {
+            from: path("old_path")?,
+            to: path("new_path")?,
+        },
+        other => {
+            let message = format!(
+                "there is no command {}; use view, create, str_replace, insert, delete or rename",
+                crate::text::quoted(other)
+            );
+            return Err(wrong(&message));
+        }
+    })
+}
+
+fn range(value: Option<&Value>) -> Result<Option<(i64, i64)>, Error> {
+    let numbers = match value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Array(numbers)) => numbers.as_slice(),
+        _ => &[],
+    };
+    match numbers {
+        [first, last] => match (first.as_i64(), last.as_i64()) {
+            (Some(first), Some(last)) => Ok(Some((first, last))),
+            _ => Err(wrong("view_range is no pair of line numbers")),
+        },
+        _ => Err(wrong("view_range is no pair of line numbers")),
+    }
+}
+
+/// The path below the virtual root.
+fn relative(path: &str) -> Result<String, Error> {
+    let rest = path.strip_prefix(ROOT).and_then(|rest| match rest {
+        "" => Some(""),
+        rest => rest.strip_prefix('/'),
+    });
+    let Some(rest) = rest else {
+        let message = format!(
+            "{} does not lie in {ROOT}; every path begins with {ROOT}/",
+            crate::text::quoted(path)
+        );
+        return Err(Error::new(
+            crate::error::ErrorCode::PathOutsideStore,
+            message,
+        ));
+    };
+    // A folder may be named with a separator at its end.
+    Ok(rest.strip_suffix('/').unwrap_or(rest).to_owned())
+}

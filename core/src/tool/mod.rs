@@ -1,0 +1,266 @@
+//! The commands of Anthropic's memory tool over a store, under the virtual root `/memories`: what a model
+//! may ask for and what it is told. The answers are our own words in the documented structure (line
+//! numbers, sizes); writing goes through the write contract.
+
+mod command;
+mod view;
+
+pub(crate) use self::command::{Command, parse};
+use crate::error::{Error, ErrorCode};
+use crate::flow::{FileKind, Host};
+use crate::limits::{SCAN_MAX_DEPTH, TRASH_MAX_ITEMS};
+use crate::paths::check_relative;
+use crate::report::ReportCode;
+use crate::store::{Place, Store};
+use crate::text::{line_end, lines_with_ends, without_end};
+use crate::write::{Forget, Move, Put, Task, TextEdit, WriteOutcome, WriteResult};
+
+/// The folder that a model knows the store by.
+const ROOT: &str = "/memories";
+
+/// Does one command; the answer is text for the model.
+pub(crate) async fn run(store: &Store, host: &Host, command: Command) -> Result<String, Error> {
+    match command {
+        Command::View { path, range } => {
+            let place = store.place_or_disabled(host).await?;
+            view::view(&place, host, &path, range).await
+        }
+        Command::Create { path, text } => {
+            let shown = shown(&path);
+            let edit: TextEdit = Box::new(move |old| match old {
+                None => Ok((text.clone(), String::new())),
+                Some(_) => Err(Error::new(
+                    ErrorCode::Exists,
+                    format!(
+                        "{shown} is there already; change it with str_replace or insert, or delete it first"
+                    ),
+                )),
+            });
+            let noted = put(store, host, path.clone(), edit).await?;
+            Ok(format!("Created {}.{noted}", self::shown(&path)))
+        }
+        Command::Replace { path, old, new } => {
+            let shown = shown(&path);
+            let edit: TextEdit = Box::new(move |text| replace(text, &shown, &old, &new));
+            put(store, host, path, edit).await
+        }
+        Command::Insert { path, line, text } => {
+            let shown = shown(&path);
+            let edit: TextEdit = Box::new(move |old| insert(old, &shown, line, &text));
+            put(store, host, path, edit).await
+        }
+        Command::Delete { path } => delete(store, host, &path).await,
+        Command::Rename { from, to } => {
+            let (old, new) = (shown(&from), shown(&to));
+            if let Some(refused) = store.nothing_there(host, Some(&from)).await? {
+                settled(refused)?;
+            }
+            let result = store
+                .write_in(host, |place| Move::new(from, to, place).map(Task::Move))
+                .await?;
+            settled(result.0)?;
+            Ok(format!("Renamed {old} to {new}."))
+        }
+    }
+}
+
+/// A path of the store as the model knows it.
+fn shown(path: &str) -> String {
+    if path.is_empty() {
+        ROOT.to_owned()
+    } else {
+        format!("{ROOT}/{path}")
+    }
+}
+
+/// What a refusal is to a caller who expects a text.
+fn settled(result: WriteResult) -> Result<WriteResult, Error> {
+    match (result.outcome, result.code, &result.message) {
+        (WriteOutcome::Refused | WriteOutcome::Conflict, Some(code), Some(message)) => {
+            let error = Error::new(code, message.clone());
+            Err(match result.path {
+                Some(path) => error.at(path),
+                None => error,
+            })
+        }
+        _ => Ok(result),
+    }
+}
+
+async fn put(store: &Store, host: &Host, path: String, edit: TextEdit) -> Result<String, Error> {
+    let task = |place: &Place| Put::new(path, edit, place).map(Task::Put);
+    let (result, task) = store.write_in(host, task).await?;
+    let result = settled(result)?;
+    let mut answer = match task {
+        Some(Task::Put(put)) => put.answer,
+        _ => String::new(),
+    };
+    let secrets = result
+        .report
+        .iter()
+        .filter(|entry| entry.code == ReportCode::SecretFound);
+    for entry in secrets {
+        answer.push_str(&format!("\nMind that {}.", entry.message));
+    }
+    Ok(answer)
+}
+
+/// Replaces the one place where `old` stands. In a text with CRLF, the line ends of both count as
+/// CRLF too.
+fn replace(
+    text: Option<&str>,
+    shown: &str,
+    old: &str,
+    new: &str,
+) -> Result<(String, String), Error> {
+    let text = text.ok_or_else(|| missing(shown))?;
+    if old.is_empty() {
+        return Err(wrong(
+            "old_str is empty; give the text that is to be replaced",
+        ));
+    }
+    let (old, new) = if text.contains(old) || line_end(text) == "\n" {
+        (old.to_owned(), new.to_owned())
+    } else {
+        let crlf = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+        (crlf(old), crlf(new))
+    };
+    let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
+    let line_of = |at: usize| {
+        let before = text.get(..at).unwrap_or_default();
+        before.matches('\n').count().saturating_add(1)
+    };
+    match places.as_slice() {
+        [] => Err(wrong(&format!(
+            "nothing was replaced: old_str does not stand in {shown} exactly like this; view it and copy the text"
+        ))),
+        [at] => {
+            let edited = text.replacen(&old, &new, 1);
+            let first = line_of(*at);
+            let last = first.saturating_add(new.matches('\n').count());
+            let answer = format!("Edited {shown}:\n{}", view::around(&edited, first, last));
+            Ok((edited, answer))
+        }
+        many => {
+            let lines: Vec<String> = many.iter().map(|at| line_of(*at).to_string()).collect();
+            Err(wrong(&format!(
+                "nothing was replaced: old_str stands more than once in {shown}, in lines {}; make it longer so that it is one place",
+                lines.join(", ")
+            )))
+        }
+    }
+}
+
+/// Inserts lines after line `line`, 0 for the beginning.
+fn insert(
+    text: Option<&str>,
+    shown: &str,
+    line: i64,
+    new: &str,
+) -> Result<(String, String), Error> {
+    let text = text.ok_or_else(|| missing(shown))?;
+    let lines: Vec<&str> = lines_with_ends(text).collect();
+    let at = usize::try_from(line).ok().filter(|at| *at <= lines.len());
+    let Some(at) = at else {
+        return Err(wrong(&format!(
+            "insert_line {line} is no line of {shown}; give a number from 0 to {}",
+            lines.len()
+        )));
+    };
+    let end = line_end(text);
+    let new = new.replace("\r\n", "\n");
+    let new = new.strip_suffix('\n').unwrap_or(&new).replace('\n', end);
+    let (before, after) = lines.split_at_checked(at).unwrap_or((&lines, &[]));
+    let mut edited = before.concat();
+    // A byte order mark stays the first.
+    let mut after = after.concat();
+    if before.is_empty() && after.starts_with('\u{FEFF}') {
+        edited.push(after.remove(0));
+    }
+    if before.last().is_some_and(|line| !line.ends_with('\n')) {
+        edited.push_str(end);
+    }
+    edited.push_str(&new);
+    // A text that did not end its last line still does not, at its end.
+    if !after.is_empty() || text.ends_with('\n') || text.is_empty() {
+        edited.push_str(end);
+    }
+    edited.push_str(&after);
+    let first = at.saturating_add(1);
+    let last = first.saturating_add(new.matches('\n').count());
+    let answer = format!("Edited {shown}:\n{}", view::around(&edited, first, last));
+    Ok((edited, answer))
+}
+
+/// A file goes to the trash; a folder with all that is in it.
+async fn delete(store: &Store, host: &Host, path: &str) -> Result<String, Error> {
+    if path.is_empty() {
+        return Err(wrong(
+            "/memories itself is not deleted; name a file or a folder in it",
+        ));
+    }
+    let place = store.place_or_disabled(host).await?;
+    check_relative(path, place.platform)?;
+    let mut folders = vec![(path.to_owned(), 0)];
+    let mut files = Vec::new();
+    let mut seen = 0;
+    while let Some((folder, depth)) = folders.get(seen).cloned() {
+        seen += 1;
+        let full = place.path(&folder);
+        let stat = host.lstat(&full).await;
+        host.stop_if_cancelled()?;
+        match stat {
+            Ok(stat) if stat.kind == FileKind::Directory && depth < SCAN_MAX_DEPTH => {}
+            Ok(_) => {
+                files.push(folder);
+                folders.remove(seen - 1);
+                seen -= 1;
+                continue;
+            }
+            Err(_) if depth == 0 => return Err(missing(&shown(path))),
+            Err(_) => continue,
+        }
+        let listing = host.list(&full, Some(&place.directory)).await;
+        host.stop_if_cancelled()?;
+        let listing =
+            listing.map_err(|failure| Error::from_failure(&failure, "deleting", &folder))?;
+        for entry in listing.entries {
+            folders.push((format!("{folder}/{}", entry.name), depth + 1));
+        }
+    }
+    // More would push each other out of the trash.
+    if files.len() > TRASH_MAX_ITEMS {
+        let message = format!(
+            "{} holds {} files, and the trash keeps {TRASH_MAX_ITEMS}; delete what is in it in smaller parts",
+            shown(path),
+            files.len()
+        );
+        return Err(wrong(&message));
+    }
+    for file in files {
+        let task = |place: &Place| Forget::any(file, place).map(Task::Forget);
+        settled(store.write_in(host, task).await?.0)?;
+    }
+    for (folder, _) in folders.iter().rev() {
+        let removed = host
+            .remove(&place.path(folder), Some(&place.directory))
+            .await;
+        host.stop_if_cancelled()?;
+        removed.map_err(|failure| Error::from_failure(&failure, "deleting", folder))?;
+    }
+    Ok(format!("Deleted {}.", shown(path)))
+}
+
+fn missing(shown: &str) -> Error {
+    let message = format!("there is no {shown}; view {ROOT} to see what there is");
+    Error::new(ErrorCode::NotFound, message)
+}
+
+fn wrong(message: &str) -> Error {
+    Error::new(ErrorCode::InvalidArgument, message)
+}
+
+/// The lines of a text without their ends; a last line end begins no further one.
+fn lines(text: &str) -> Vec<&str> {
+    lines_with_ends(text).map(without_end).collect()
+}

@@ -1,0 +1,198 @@
+//! What a model is shown: a file with line numbers, a folder two levels deep with sizes.
+
+use super::{lines, shown, wrong};
+use crate::error::Error;
+use crate::flow::{FileKind, Host, join_all};
+use crate::limits::{OWN_FOLDER, TEMPORARY_ENDING, TOOL_VIEW_BYTES, TOOL_VIEW_ENTRIES};
+use crate::order;
+use crate::paths::check_relative;
+use crate::store::{Place, read};
+use crate::text::{one_line, size};
+
+/// Lines shown before and after an edited place.
+const AROUND: usize = 3;
+
+/// A file or a folder.
+pub(super) async fn view(
+    place: &Place,
+    host: &Host,
+    path: &str,
+    range: Option<(i64, i64)>,
+) -> Result<String, Error> {
+    if !path.is_empty() {
+        check_relative(path, place.platform)?;
+    }
+    let stat = host.lstat(&place.path(path)).await;
+    host.stop_if_cancelled()?;
+    match stat {
+        Ok(stat) if stat.kind == FileKind::Directory => {
+            if range.is_some() {
+                return Err(wrong("view_range is for files; leave it out for a folder"));
+            }
+            folder(place, host, path).await
+        }
+        // An empty store has no folder yet.
+        Err(_) if path.is_empty() => Ok(head(path) + &entry(0, path)),
+        Err(_) => Err(super::missing(&shown(path))),
+        Ok(_) => {
+            let text = read::text_of(place, host, path).await?;
+            file(&text, path, range)
+        }
+    }
+}
+
+fn file(text: &str, path: &str, range: Option<(i64, i64)>) -> Result<String, Error> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let lines = lines(text);
+    let count = lines.len();
+    let (first, last) = match range {
+        None => (1, count),
+        Some((first, last)) => {
+            let end = if last == -1 {
+                Some(count)
+            } else {
+                usize::try_from(last).ok()
+            };
+            let first = usize::try_from(first).ok().filter(|first| *first >= 1);
+            match (first, end) {
+                (Some(first), Some(end)) if first <= end && first <= count.max(1) => {
+                    (first, end.min(count))
+                }
+                _ => {
+                    return Err(wrong(&format!(
+                        "view_range is no part of {}, which has {count} lines; give its first and last line, -1 for the end",
+                        shown(path)
+                    )));
+                }
+            }
+        }
+    };
+    let mut view = format!("{} with line numbers:\n", shown(path));
+    let taken = numbered(&lines, first, last, &mut view);
+    if taken < last {
+        view.push_str(&format!(
+            "(lines {} to {last} are not shown; view them with view_range)\n",
+            taken.saturating_add(1)
+        ));
+    }
+    Ok(view)
+}
+
+/// Appends lines with their numbers as long as there is room; the last one that was.
+fn numbered(lines: &[&str], first: usize, last: usize, view: &mut String) -> usize {
+    let mut taken = first.saturating_sub(1);
+    for (number, line) in (1..).zip(lines) {
+        if number < first || number > last {
+            continue;
+        }
+        if taken >= first && view.len().saturating_add(line.len()) > TOOL_VIEW_BYTES {
+            break;
+        }
+        view.push_str(&format!("{number:>6}\t{line}\n"));
+        taken = number;
+    }
+    taken
+}
+
+/// What stands around lines that were edited.
+pub(super) fn around(text: &str, first: usize, last: usize) -> String {
+    let lines = lines(text);
+    let mut view = String::new();
+    numbered(
+        &lines,
+        first.saturating_sub(AROUND).max(1),
+        last.saturating_add(AROUND),
+        &mut view,
+    );
+    view
+}
+
+struct Listed {
+    path: String,
+    is_folder: bool,
+    bytes: u64,
+}
+
+/// Two levels of a folder, without what is hidden.
+async fn folder(place: &Place, host: &Host, path: &str) -> Result<String, Error> {
+    let mut listed = list(place, host, vec![path.to_owned()]).await?;
+    let folders = listed.iter().filter(|entry| entry.is_folder);
+    let inner = list(
+        place,
+        host,
+        folders.map(|entry| entry.path.clone()).collect(),
+    )
+    .await?;
+    for folder in listed.iter_mut().filter(|entry| entry.is_folder) {
+        let inside = inner
+            .iter()
+            .filter(|entry| is_in(&entry.path, &folder.path));
+        folder.bytes = inside.map(|entry| entry.bytes).sum();
+    }
+    let total = listed.iter().map(|entry| entry.bytes).sum();
+    listed.extend(inner);
+    order::sort(&mut listed, |a, b| a.path.cmp(&b.path));
+    let mut view = head(path) + &entry(total, path);
+    for listed in listed.iter().take(TOOL_VIEW_ENTRIES) {
+        let slash = if listed.is_folder { "/" } else { "" };
+        view.push_str(&entry(listed.bytes, &format!("{}{slash}", listed.path)));
+    }
+    if let Some(more @ 1..) = listed.len().checked_sub(TOOL_VIEW_ENTRIES) {
+        view.push_str(&format!("(and {more} more; view a folder in it)\n"));
+    }
+    Ok(view)
+}
+
+fn is_in(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.starts_with('/'))
+}
+
+async fn list(place: &Place, host: &Host, folders: Vec<String>) -> Result<Vec<Listed>, Error> {
+    let paths: Vec<String> = folders.iter().map(|folder| place.path(folder)).collect();
+    let within = Some(place.directory.as_str());
+    let listings = join_all(paths.iter().map(|path| host.list(path, within))).await;
+    host.stop_if_cancelled()?;
+    let mut listed = Vec::new();
+    for (folder, listing) in folders.iter().zip(listings) {
+        let listing =
+            listing.map_err(|failure| Error::from_failure(&failure, "viewing", folder))?;
+        for entry in listing.entries {
+            let name = entry.name;
+            let hidden = name.starts_with('.')
+                || name == "node_modules"
+                || name == OWN_FOLDER
+                || name.ends_with(TEMPORARY_ENDING)
+                || entry.invalid_name;
+            let Some(stat) = entry.stat.filter(|_| !hidden) else {
+                continue;
+            };
+            listed.push(Listed {
+                path: if folder.is_empty() {
+                    name
+                } else {
+                    format!("{folder}/{name}")
+                },
+                is_folder: stat.kind == FileKind::Directory,
+                bytes: if stat.kind == FileKind::File {
+                    stat.size
+                } else {
+                    0
+                },
+            });
+        }
+    }
+    Ok(listed)
+}
+
+fn head(path: &str) -> String {
+    format!(
+        "Files and folders in {}, two levels deep, without hidden ones; sizes before their paths:\n",
+        shown(path)
+    )
+}
+
+fn entry(bytes: u64, path: &str) -> String {
+    let bytes = size(usize::try_from(bytes).unwrap_or(usize::MAX));
+    format!("{bytes}\t{}\n", one_line(&shown(path)))
+}

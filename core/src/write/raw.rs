@@ -1,0 +1,229 @@
+//! Changes of files as they are, for tools that edit texts: under the same lock, with the same trash,
+//! and what no other file may know of memdir's own.
+
+use super::Next;
+use super::commit::{Change, Committed, Look, commit, failed, look};
+use super::index::retarget;
+use super::lock::Lock;
+use super::result::{WriteResult, hash};
+use super::save::check_content;
+use super::target::{FOLDERS, index_path};
+use crate::error::{Error, ErrorCode};
+use crate::flow::{FailureCode, FileKind, Host, join};
+use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE};
+use crate::memory::Scope;
+use crate::paths::check_relative;
+use crate::store::Place;
+
+/// What becomes of a text; the second text is the answer to whoever asked for it.
+pub(crate) type TextEdit =
+    Box<dyn Fn(Option<&str>) -> Result<(String, String), Error> + Send + Sync>;
+
+/// One file that is made or changed.
+pub(crate) struct Put {
+    pub path: String,
+    pub edit: TextEdit,
+    /// What the edit answered.
+    pub answer: String,
+    /// Whether what is replaced goes to the trash.
+    keep: bool,
+}
+
+impl Put {
+    /// # Errors
+    /// What makes it refused before anything is looked at.
+    pub fn new(path: String, edit: TextEdit, place: &Place) -> Result<Self, Error> {
+        check_relative(&path, place.platform)?;
+        Ok(Self {
+            path,
+            edit,
+            answer: String::new(),
+            keep: true,
+        })
+    }
+
+    /// The same for a file that only grows: nothing of it is replaced.
+    ///
+    /// # Errors
+    /// What makes it refused before anything is looked at.
+    pub fn unkept(path: String, edit: TextEdit, place: &Place) -> Result<Self, Error> {
+        Ok(Self {
+            keep: false,
+            ..Self::new(path, edit, place)?
+        })
+    }
+
+    pub(super) async fn attempt(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
+        let place = lock.found().place();
+        let path = self.path.clone();
+        let refused =
+            |error: Error| Ok(Next::Done(WriteResult::refused(Some(&path), &place, error)));
+        let old = match look(host, &place, &path).await? {
+            Look::Refused(error) | Look::NoText(_, error) => return refused(error),
+            Look::Absent => None,
+            Look::File(current) => Some(current),
+        };
+        let now = host.now().await;
+        host.stop_if_cancelled()?;
+        let text = old.as_ref().map(|old| old.text.as_str());
+        let (content, answer) = match (self.edit)(text) {
+            Ok(edited) => edited,
+            Err(error) => return refused(error.at(&path)),
+        };
+        if content.len() as u64 > FILE_MAX_BYTES {
+            let message =
+                format!("{path} would have more than {FILE_MAX_BYTES} bytes; split it up");
+            return refused(Error::new(ErrorCode::TooLarge, message).at(&path));
+        }
+        let report = match check_content(&path, &content) {
+            Ok(report) => report,
+            Err(error) => return refused(error.at(&path)),
+        };
+        self.answer = answer;
+        let mut result = WriteResult::at(&path, &place, Some(hash(content.as_bytes())));
+        result.report = report;
+        if text == Some(content.as_str()) {
+            return Ok(Next::Done(result));
+        }
+        result.created = old.is_none();
+        let change = Change {
+            path: path.clone(),
+            old,
+            new: content,
+            keep: self.keep,
+        };
+        let now_ms = now.map_or(0, |now| now.ms);
+        let Committed { end, .. } = commit(host, lock, &place, &[change], now_ms).await?;
+        if let Some(again) = end?.again() {
+            return Ok(again);
+        }
+        Ok(Next::Done(result.written()))
+    }
+}
+
+/// A file or a folder that gets another name; the lines of the indexes follow.
+pub(crate) struct Move {
+    from: String,
+    to: String,
+}
+
+impl Move {
+    /// # Errors
+    /// What makes it refused before anything is looked at.
+    pub fn new(from: String, to: String, place: &Place) -> Result<Self, Error> {
+        check_relative(&from, place.platform)?;
+        check_relative(&to, place.platform)?;
+        Ok(Self { from, to })
+    }
+
+    pub(super) async fn attempt(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
+        let place = lock.found().place();
+        let (old, new) = (place.path(&self.from), place.path(&self.to));
+        let refused = |code, message: String| {
+            let error = Error::new(code, message).at(&self.from);
+            Ok(Next::Done(WriteResult::refused(
+                Some(&self.from),
+                &place,
+                error,
+            )))
+        };
+        if self.to.starts_with(&format!("{}/", self.from)) {
+            let message = format!(
+                "{} lies in {} itself; choose a place beside it",
+                self.to, self.from
+            );
+            return refused(ErrorCode::InvalidArgument, message);
+        }
+        let (from, to) = join(host.lstat(&old), host.lstat(&new)).await;
+        host.stop_if_cancelled()?;
+        let from = match from {
+            Ok(stat) => stat,
+            Err(failure) if failure.code == FailureCode::NotFound => {
+                return refused(ErrorCode::NotFound, format!("there is no {}", self.from));
+            }
+            Err(failure) => return Err(failed(&failure, &self.from)),
+        };
+        // Where case does not count the new name leads to the old file.
+        let same = to.as_ref().is_ok_and(|to| {
+            self.from != self.to
+                && self.from.to_lowercase() == self.to.to_lowercase()
+                && to.inode.is_some()
+                && to.inode == from.inode
+        });
+        if to.is_ok() && !same {
+            let message = format!(
+                "there is a {} already; remove it first or choose another name",
+                self.to
+            );
+            return refused(ErrorCode::Exists, message);
+        }
+        // Each file would have to be looked at before teammates see it.
+        let into_team = Scope::of(&format!("{}/", self.to)) == Scope::Team;
+        if from.kind != FileKind::File && into_team && Scope::of(&self.from) != Scope::Team {
+            let message = format!(
+                "{} is no file; move its files to the team one by one",
+                self.from
+            );
+            return refused(ErrorCode::InvalidArgument, message);
+        }
+        if from.kind == FileKind::File {
+            let checked = match look(host, &place, &self.from).await? {
+                Look::File(current) => check_content(&self.to, &current.text).map(|_| ()),
+                // What cannot be looked at is not shown to others.
+                Look::NoText(_, error) | Look::Refused(error) if into_team => Err(error),
+                _ => Ok(()),
+            };
+            if let Err(error) = checked {
+                return refused(error.code, error.message);
+            }
+        }
+        if let Some((folder, _)) = self.to.rsplit_once('/') {
+            let folder = place.path(folder);
+            let made = host.make_dir(&folder, lock.within(), FOLDER_MODE).await;
+            host.stop_if_cancelled()?;
+            made.map_err(|failure| failed(&failure, &self.to))?;
+        }
+        let host = &host.shielded();
+        let held = lock.is_held(host).await;
+        if !held.map_err(|failure| failed(&failure, "the lock"))? {
+            return Ok(Next::Lost);
+        }
+        let renamed = host.rename(&old, &new, lock.within(), same, true).await;
+        match renamed {
+            Ok(()) => {}
+            Err(failure) if matches!(failure.code, FailureCode::Exists | FailureCode::NotFound) => {
+                return Ok(Next::Changed);
+            }
+            Err(failure) => return Err(failed(&failure, &self.to)),
+        }
+        let mut result = WriteResult::at(&self.to, &place, None).written();
+        result.created = true;
+        result.index_changed = self.follow(host, lock, &place).await?;
+        Ok(Next::Done(result))
+    }
+
+    /// Lets the lines of the indexes lead to the new place. What cannot be done is left to lint.
+    async fn follow(&self, host: &Host, lock: &Lock<'_>, place: &Place) -> Result<bool, Error> {
+        let mut done = false;
+        for folder in FOLDERS {
+            let index = index_path(folder);
+            let Look::File(current) = look(host, place, index).await? else {
+                continue;
+            };
+            let text = retarget(&current.text, folder, &self.from, &self.to);
+            if text == current.text {
+                continue;
+            }
+            let change = Change {
+                path: index.to_owned(),
+                old: Some(current),
+                new: text,
+                keep: false,
+            };
+            let committed = commit(host, lock, place, &[change], 0).await?;
+            done |= committed.done > 0;
+            committed.end?;
+        }
+        Ok(done)
+    }
+}
