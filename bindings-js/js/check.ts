@@ -3,6 +3,7 @@
 // must not do so inside of it.
 
 import { invalidArgument, invalidText, isMemdirError } from "./errors.js";
+import type { MemoryPlaces, Platform } from "./types.js";
 
 /** A text. */
 export function text(value: unknown, name: string): string {
@@ -132,9 +133,11 @@ export function environment(value: unknown, name: string): Record<string, string
 
 /** An object as JSON text, or nothing. */
 export function optionalJson(value: unknown, name: string): string | undefined {
-  if (value === undefined || value === null) {
-    return undefined;
-  }
+  return value === undefined || value === null ? undefined : json(value, name);
+}
+
+/** An object as JSON text. */
+export function json(value: unknown, name: string): string {
   const checked = (key: string, item: unknown) => {
     text(key, `a key of ${name}`);
     return typeof item === "string" ? text(item, `${name}.${key}`) : item;
@@ -182,6 +185,24 @@ export function model(value: unknown, name: string): { name: string; apiKey: str
     apiKey: optionalText(given["apiKey"], `${name}.apiKey`),
     baseUrl: optionalText(given["baseUrl"], `${name}.baseUrl`),
   };
+}
+
+/** Where memories are. */
+export function places(value: unknown, name: string): MemoryPlaces {
+  const given = options(object(value, name), name, ["platform", "store", "configHome", "agents", "overridden"]);
+  return {
+    platform: text(given["platform"], `${name}.platform`) as Platform,
+    store: optionalText(given["store"], `${name}.store`) ?? null,
+    configHome: optionalText(given["configHome"], `${name}.configHome`) ?? null,
+    agents: texts(given["agents"], `${name}.agents`),
+    overridden: flag(given["overridden"], `${name}.overridden`),
+  };
+}
+
+/** Whose memory is opened; which scopes there are is the core's to say. */
+export function agent(value: unknown, name: string): { name: string; scope: string } {
+  const given = options(object(value, name), name, ["name", "scope"]);
+  return { name: text(given["name"], `${name}.name`), scope: text(given["scope"], `${name}.scope`) };
 }
 
 /**

@@ -7,7 +7,9 @@ import { invalidArgument } from "./errors.js";
 import { drive, type Flow } from "./host.js";
 import { unpackScan, type PackedScan } from "./pack.js";
 import { environment, homeDirectory, workingDirectory } from "./surroundings.js";
+import { toolHandlers, type MemoryToolHandlers } from "./tool.js";
 import type {
+  AgentScope,
   CallOptions,
   ForgetOptions,
   Lint,
@@ -34,6 +36,7 @@ const OPEN_OPTIONS = [
   "features",
   "onEvent",
   "model",
+  "agent",
   "signal",
 ];
 
@@ -104,10 +107,14 @@ export class Memdir implements AsyncDisposable {
       settings: check.optionalJson(given["settings"], "settings"),
       platform: check.optionalChoice(given["platform"], "platform", ["posix", "windows"]),
       model,
+      agent: given["agent"] === undefined || given["agent"] === null ? undefined : check.agent(given["agent"], "agent"),
       features: featuresOf(given["features"]),
     };
     const instance = core();
-    const store = call(instance, () => new instance.Store(where));
+    return Memdir.#open(instance, call(instance, () => new instance.Store(where)), user, signal);
+  }
+
+  static async #open(instance: Core, store: Store, user: UserFunctions, signal: AbortSignal | undefined): Promise<Memdir> {
     try {
       const opened = await drive<Opened>(instance, call(instance, () => store.open()), user, signal);
       return new Memdir(instance, store, user, opened);
@@ -203,8 +210,8 @@ export class Memdir implements AsyncDisposable {
    *
    * What the rules forbid is no error: the result is `refused`, or `conflict` when the file is not what
    * was expected, with the reason in `code`: `invalid-argument`, `invalid-text`, `frontmatter-invalid`,
-   * `user-private` (facts 11), `too-large`, `exists`, `not-found`, the codes of {@link Memdir.read} for
-   * a path.
+   * `user-private` (facts 11), `secret-found` (in a team memory; in a private one it is reported),
+   * `too-large`, `exists`, `not-found`, the codes of {@link Memdir.read} for a path.
    *
    * Rejects with `invalid-argument` and `invalid-text` for what is no such option, `disabled`, `busy`
    * when others keep writing for 30 s, or what else the disk gave, such as `permission`, `read-only` and
@@ -239,6 +246,52 @@ export class Memdir implements AsyncDisposable {
   async undoForget(path?: string | null, options?: CallOptions): Promise<WriteResult> {
     const relative = check.optionalText(path, "path");
     return this.#run(signalOf(options), (store) => store.undoForget(relative));
+  }
+
+  /**
+   * Appends a note to the log of the day, `logs/YYYY/MM/YYYY-MM-DD.md` in the store, as a bullet with the
+   * time, both in the time zone of this machine (facts 12). The file is made when it is missing, and any
+   * number of writers may append to it at once. Further lines of the note stay part of the bullet.
+   *
+   * Rejects with `invalid-argument` for a note without text; results and other errors are those of
+   * {@link Memdir.save}.
+   */
+  async log(text: string, options?: CallOptions): Promise<WriteResult> {
+    const note = check.text(text, "text");
+    return this.#run(signalOf(options), (store) => store.log(note));
+  }
+
+  /**
+   * The memory of an agent: another store, opened with the options of this one and closed by itself. It is
+   * in `agent-memory` of the config home for the scope `user`, of the project's nearest `.claude` for
+   * `project`, and in `agent-memory-local` there for `local` (facts 9). Every name has a folder of its own,
+   * and opening creates nothing.
+   *
+   * Rejects with `invalid-argument` for a name without anything in it, for a scope that is none, and for
+   * `project` and `local` when there is no `cwd`; with `path-nul`, and as {@link Memdir.open} does.
+   */
+  async agent(name: string, scope: AgentScope, options?: CallOptions): Promise<Memdir> {
+    const whole = check.text(name, "name");
+    const shared = check.text(scope, "scope");
+    const signal = signalOf(options);
+    const store = call(this.#core, () => this.#store.agent(whole, shared));
+    return Memdir.#open(this.#core, store, this.#user, signal);
+  }
+
+  /**
+   * The memory tool of Anthropic's Messages API over this store, as handlers for `betaMemoryTool` of
+   * `@anthropic-ai/sdk`. The model knows the store as `/memories`; what a handler gives is text for the
+   * model, and so is the message of an error. Writing takes the lock that all writers share, and what is
+   * replaced or deleted goes to the trash. `signal` cancels all that the handlers do.
+   *
+   * They reject with `invalid-argument` (also for a text to be replaced that is not there exactly once, and
+   * for a line that is not there), `path-outside-store` and the like for a path, `not-found`, `exists`,
+   * `not-text`, `too-large`, for team memories `user-private` and `secret-found`, `disabled`, `busy`, or
+   * what the disk gave.
+   */
+  tool(options?: CallOptions): MemoryToolHandlers {
+    const signal = signalOf(options);
+    return toolHandlers((input) => this.#run(signal, (store) => store.tool(input)));
   }
 
   /**

@@ -3,6 +3,8 @@
 export {
   batchEntries,
   chooseDirectory,
+  classifyPath,
+  classifyToolCall,
   cutMemory,
   decodeModelAnswer,
   defaultScope,
@@ -13,6 +15,7 @@ export {
   grantBytes,
   injectiveKey,
   lintMemories,
+  mayWrite,
   memoryAge,
   memoryEnabled,
   memoryFileName,
@@ -22,11 +25,15 @@ export {
   rankMemories,
   readSelection,
   recentTools,
+  redactSecrets,
+  scanSecrets,
+  summariseToolCalls,
   teamDelta,
   tokenize,
   truncateIndex,
   updateIndex,
   updateMemory,
   validateMemoryPath,
+  validateTeamKey,
 } from "./rules.js";
 export type * from "./types.js";

@@ -22,15 +22,19 @@ import type {
   LintMemory,
   MemoryChanges,
   MemoryHeader,
+  MemoryPlaces,
   MemoryType,
   ModelHttp,
   ModelOptions,
   ModelRequest,
+  PathKind,
   Platform,
   RankedMemory,
   Scope,
+  SecretFinding,
   Selection,
   Settings,
+  ToolClass,
   ToolResult,
   Truncation,
   Word,
@@ -254,6 +258,77 @@ export function batchEntries(
   const maxBytes = check.optionalCount(check.options(options, "options", ["maxBytes"])["maxBytes"], "maxBytes");
   const batches = rule((core) => core.batchEntries(all, maxBytes)) as Map<string, string>[];
   return batches.map((batch) => Object.fromEntries(batch));
+}
+
+/**
+ * Accepts the key of a team memory as it is: its path relative to the team folder, with `/` between its
+ * parts. What is harmless and one file here must be so on every teammate's system; `others` are the keys
+ * that are there already, of which none may be the same file somewhere (facts 11.1).
+ *
+ * Throws `path-empty`, `path-nul` and the `key-…` codes: the first that holds.
+ */
+export function validateTeamKey(key: string, others: readonly string[]): string {
+  const whole = check.text(key, "key");
+  const known = check.texts(others, "others");
+  return rule((core) => core.validateTeamKey(whole, known));
+}
+
+/**
+ * What a path is to memory; `none` for one that is not absolute, and for memdir's own files. `places` are
+ * those of {@link Opened.places}. Nothing is looked up: a link is taken for what its name says (facts 12).
+ */
+export function classifyPath(path: string, places: MemoryPlaces): PathKind {
+  const whole = check.text(path, "path");
+  const known = check.places(places, "places");
+  return rule((core) => core.classifyPath(whole, known));
+}
+
+/**
+ * What a call of one of Claude Code's tools has to do with memory. `input` is the JSON text of the tool's
+ * arguments; one of another shape has nothing to do with it. In a shell command every absolute path counts,
+ * one of the team before others (facts 12).
+ */
+export function classifyToolCall(name: string, input: string, places: MemoryPlaces): ToolClass {
+  const tool = check.text(name, "name");
+  const json = check.text(input, "input");
+  const known = check.places(places, "places");
+  return rule((core) => core.classifyToolCall(tool, json, known));
+}
+
+/**
+ * Whether an agent may write to a path without asking: a Markdown file of the store, of the team or of an
+ * agent, unless the environment has put the store somewhere of its own (facts 12).
+ */
+export function mayWrite(path: string, places: MemoryPlaces): boolean {
+  const whole = check.text(path, "path");
+  const known = check.places(places, "places");
+  return rule((core) => core.mayWrite(whole, known));
+}
+
+/**
+ * What a few calls of tools did with memory, one line each for the agent's log, such as
+ * `Recalled 3 team memories`: in the present while they run, in the past when they are `done`. The same path
+ * counts once (facts 12).
+ */
+export function summariseToolCalls(calls: readonly ToolClass[], done: boolean): string[] {
+  const classes = check.list<ToolClass>(calls, "calls");
+  const past = check.flag(done, "done");
+  return rule((core) => core.summariseToolCalls(classes, past));
+}
+
+/**
+ * The secrets in a text, in their order, none within another: tokens, keys, and passwords in addresses that
+ * have a shape of their own. What only its name makes a secret is not found.
+ */
+export function scanSecrets(text: string): SecretFinding[] {
+  const whole = check.text(text, "text");
+  return rule((core) => core.scanSecrets(whole));
+}
+
+/** The text with a note of its kind in the place of every secret, and all else as it was. */
+export function redactSecrets(text: string): string {
+  const whole = check.text(text, "text");
+  return rule((core) => core.redactSecrets(whole));
 }
 
 /**

@@ -88,6 +88,7 @@ export type ReportCode =
   | "content-cut"
   | "session-budget"
   | "uses-unreadable"
+  | "secret-found"
   | "team-keeps-copy";
 
 /** One thing that was skipped, cut or repaired. */
@@ -163,7 +164,7 @@ export interface ForgetOptions extends CallOptions {
  */
 export type WriteOutcome = "written" | "unchanged" | "conflict" | "refused";
 
-/** What came of a save, a forgetting, or its undoing. */
+/** What came of a save, a note in the log, a forgetting, or its undoing. */
 export interface WriteResult {
   /** How it ended. */
   outcome: WriteOutcome;
@@ -182,8 +183,8 @@ export interface WriteResult {
   /** The same for a person; null otherwise. */
   message: string | null;
   /**
-   * What else should be known: an index near or over its limits, a second frontmatter block, a copy
-   * that teammates still have.
+   * What else should be known: an index near or over its limits, a second frontmatter block, the lines
+   * of a private memory that look like secrets, a copy that teammates still have.
    */
   report: ReportEntry[];
 }
@@ -283,9 +284,13 @@ export interface Enabled {
   because: EnabledBecause;
 }
 
-/** What can name a memory directory (facts 1.2); `option` is the `directory` passed to `open`. */
+/**
+ * What can name a memory directory (facts 1.2, 9); `option` is the `directory` passed to `open`, `agent`
+ * the agent whose memory it is.
+ */
 export type Source =
   | "option"
+  | "agent"
   | "env"
   | "settings-policy"
   | "settings-flag"
@@ -388,6 +393,73 @@ export interface Age {
   warning: string | null;
 }
 
+/**
+ * Who shares an agent's memory (facts 9): all projects of this user, everybody who works on the project
+ * (it is kept with its files), or this project on this machine alone.
+ */
+export type AgentScope = "user" | "project" | "local";
+
+/** Whose memory is opened. */
+export interface AgentOptions {
+  /** The agent's name, in any script; every name has a folder of its own. */
+  name: string;
+  /** Who shares it. */
+  scope: AgentScope;
+}
+
+/**
+ * Where memories are on this machine, for one project: what tells paths and calls of tools that concern
+ * memory from others. The folders are absolute.
+ */
+export interface MemoryPlaces {
+  /** Whose path rules hold. */
+  platform: Platform;
+  /** The store; null when memory is off, and for the memory of an agent. */
+  store: string | null;
+  /** Where sessions are kept; null when there is no home directory. */
+  configHome: string | null;
+  /** The folders that hold agents' memories. */
+  agents: string[];
+  /** Whether `CLAUDE_COWORK_MEMORY_PATH_OVERRIDE` has named the store. */
+  overridden: boolean;
+}
+
+/**
+ * What a path is to memory (facts 12): a team memory, a private one, one of an agent's, notes of a
+ * session, what was said in a session, or none of these.
+ */
+export type PathKind = "team" | "auto" | "agent" | "session-memory" | "session-transcript" | "none";
+
+/**
+ * What a tool does with a memory: it reads a file, creates or changes one, looks through a folder, runs a
+ * command that names it, or nothing that concerns memory.
+ */
+export type ToolAction = "read" | "write" | "search" | "run" | "none";
+
+/** What a call of a tool has to do with memory. */
+export interface ToolClass {
+  /** What its path is. */
+  kind: PathKind;
+  /** What is done with it. */
+  action: ToolAction;
+  /** The path that decided, as it was given; null when nothing concerns memory. */
+  path: string | null;
+}
+
+/** A secret in a text: where it is and of which kind, never what it is. */
+export interface SecretFinding {
+  /** Which rule found it, such as `github-pat`. */
+  rule: string;
+  /** What it is, for people. */
+  label: string;
+  /** The line that it begins in, from 1. */
+  line: number;
+  /** Where it begins, in bytes of the UTF-8 text (not in UTF-16 units, as strings are indexed). */
+  start: number;
+  /** Where it ends, in the same bytes: the first one after it. */
+  end: number;
+}
+
 /** What opening a store found. */
 export interface Opened {
   /** The memory folder: absolute, normalised, with one trailing separator. */
@@ -406,6 +478,8 @@ export interface Opened {
   projectRoot: string | null;
   /** What named a directory and was not followed. */
   refused: Refused[];
+  /** Where memories are: what `classifyPath` and the like take. */
+  places: MemoryPlaces;
   /** What was wrong on the way: settings files that cannot be read, a colliding slug. */
   report: ReportEntry[];
 }
@@ -472,6 +546,7 @@ export type ErrorCode =
   | "closed"
   | "frontmatter-invalid"
   | "user-private"
+  | "secret-found"
   | "not-text"
   | "path-empty"
   | "path-nul"
@@ -484,6 +559,18 @@ export type ErrorCode =
   | "path-root"
   | "path-too-short"
   | "path-outside-store"
+  | "key-too-long"
+  | "key-encoded"
+  | "key-lookalike"
+  | "key-separator"
+  | "key-absolute"
+  | "key-traversal"
+  | "key-character"
+  | "key-normal-form"
+  | "key-ending"
+  | "key-reserved"
+  | "key-own"
+  | "key-twin"
   | "no-home"
   | "not-trusted"
   | "needs-config-dir"
@@ -627,8 +714,8 @@ export interface CallOptions {
 
 /**
  * What is switched on beyond reading: `countUses` unless it is false, the others only if they are
- * true. Only `oneStep`, `countUses` and, for what is saved, `team` have an effect in this version; the
- * others are reserved.
+ * true. Only `oneStep`, `dailyLog`, `countUses` and, for what is saved, `team` have an effect in this
+ * version; the others are reserved.
  */
 export interface Features {
   /** Team memory beside the private one: project and reference memories are saved there. */
@@ -639,7 +726,7 @@ export interface Features {
   extractNonInteractive?: boolean | undefined;
   /** Memories are saved without an index line, and the prompt has no index. */
   oneStep?: boolean | undefined;
-  /** Notes go to dated logs. */
+  /** The prompt asks for notes in the log of the day, see {@link Memdir.log}, instead of memories. */
   dailyLog?: boolean | undefined;
   /** Consolidation in the background. */
   dream?: boolean | undefined;
@@ -680,6 +767,11 @@ export interface OpenOptions extends CallOptions {
    * choice.
    */
   model?: ModelFunction | ModelName | ModelOptions | null | undefined;
+  /**
+   * The memory of an agent instead of the project's, see {@link Memdir.agent}; `directory` counts for
+   * nothing then.
+   */
+  agent?: AgentOptions | null | undefined;
 }
 
 /** What a prompt is made of. */

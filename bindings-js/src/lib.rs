@@ -212,6 +212,24 @@ impl Store {
         Flow::new(self.0.undo_forget(path))
     }
 
+    /// [`store::Store::log`].
+    pub fn log(&self, text: String) -> Flow {
+        Flow::new(self.0.log(text))
+    }
+
+    /// [`store::Store::tool`].
+    pub fn tool(&self, input: String) -> Flow {
+        Flow::new(self.0.tool(input))
+    }
+
+    /// [`store::Store::agent`].
+    ///
+    /// # Errors
+    /// `invalid-argument` for an unknown scope.
+    pub fn agent(&self, name: String, scope: JsValue) -> Result<Store> {
+        Ok(Self(self.0.agent(name, from_js("scope", scope)?)))
+    }
+
     /// [`store::Store::compacted`].
     pub fn compacted(&self) {
         self.0.compacted();

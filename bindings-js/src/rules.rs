@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
 use memdir_core::model::{Key, ModelOptions, ModelRequest};
-use memdir_core::paths::{DirectoryQuestion, PerSource};
+use memdir_core::paths::{DirectoryQuestion, MemoryPlaces, PerSource, ToolClass};
 use memdir_core::recall::{RankedMemory, ToolResult};
 use memdir_core::write::{IndexEntry, MemoryChanges};
 use memdir_core::{Error, ErrorCode, limits, rules};
@@ -253,6 +253,65 @@ pub fn batch_entries(entries: JsValue, max_bytes: Option<u32>) -> Result<JsValue
     ))
 }
 
+/// [`rules::validate_team_key`].
+///
+/// # Errors
+/// The rule's own.
+#[wasm_bindgen(js_name = validateTeamKey)]
+pub fn validate_team_key(key: &str, others: Vec<String>) -> Result<String> {
+    Ok(rules::validate_team_key(key, &others)?)
+}
+
+/// [`rules::classify_path`].
+///
+/// # Errors
+/// `invalid-argument`.
+#[wasm_bindgen(js_name = classifyPath)]
+pub fn classify_path(path: &str, places: JsValue) -> Result<JsValue> {
+    to_js(&rules::classify_path(path, &known(places)?))
+}
+
+/// [`rules::classify_tool_call`].
+///
+/// # Errors
+/// `invalid-argument`.
+#[wasm_bindgen(js_name = classifyToolCall)]
+pub fn classify_tool_call(name: &str, input: &str, places: JsValue) -> Result<JsValue> {
+    to_js(&rules::classify_tool_call(name, input, &known(places)?))
+}
+
+/// [`rules::may_write`].
+///
+/// # Errors
+/// `invalid-argument`.
+#[wasm_bindgen(js_name = mayWrite)]
+pub fn may_write(path: &str, places: JsValue) -> Result<bool> {
+    Ok(rules::may_write(path, &known(places)?))
+}
+
+/// [`rules::summarise_tool_calls`].
+///
+/// # Errors
+/// `invalid-argument`.
+#[wasm_bindgen(js_name = summariseToolCalls)]
+pub fn summarise_tool_calls(calls: JsValue, done: bool) -> Result<Vec<String>> {
+    let calls: Vec<ToolClass> = from_js("calls", calls)?;
+    Ok(rules::summarise_tool_calls(&calls, done))
+}
+
+/// [`rules::scan_secrets`].
+#[wasm_bindgen(js_name = scanSecrets)]
+pub fn scan_secrets(text: &str) -> Result<JsValue> {
+    to_js(&rules::scan_secrets(text))
+}
+
+/// [`rules::redact_secrets`].
+#[wasm_bindgen(js_name = redactSecrets)]
+#[must_use]
+pub fn redact_secrets(text: &str) -> String {
+    rules::redact_secrets(text)
+}
+
 /// [`rules::tokenize`].
 #[wasm_bindgen]
 pub fn tokenize(text: &str) -> Result<JsValue> {
@@ -361,4 +420,8 @@ pub fn decode_model_answer(name: &str, status: u16, body: &str) -> Result<String
 #[wasm_bindgen(js_name = errorTable)]
 pub fn error_table() -> Result<JsValue> {
     to_js(&rules::error_table())
+}
+
+fn known(places: JsValue) -> Result<MemoryPlaces> {
+    from_js("places", places)
 }

@@ -9,11 +9,12 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { Memdir } from "memdir";
-import { projectSlug } from "memdir/rules";
+import { projectSlug, scanSecrets } from "memdir/rules";
 
 import { folder, memory, store } from "./support/folders.mjs";
 import { repository } from "./support/git.mjs";
 import { PROVIDERS, serve } from "./support/servers.mjs";
+import { githubToken } from "./support/tokens.mjs";
 
 const CLI = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
 
@@ -225,6 +226,66 @@ test("forget, and forget --undo", async (t) => {
   assert.deepEqual([nothing.code, nothing.stdout], [1, ""]);
   assert.match(nothing.stderr, /\[not-found\]\n$/);
   assert.equal((await forget()).code, 2);
+});
+
+test("log appends a note, from the words or from stdin", async (t) => {
+  const directory = store(t);
+  const log = (args, input) => memdir(["log", ...args, "--dir", directory], { input });
+  const plain = await log(["deployed", "the checkout service"]);
+  assert.deepEqual([plain.code, plain.stderr], [0, ""]);
+  const [, path] = /^logged: (logs\/\d{4}\/\d\d\/\d{4}-\d\d-\d\d\.md)\n$/.exec(plain.stdout);
+  const { outcome, created } = JSON.parse((await log(["--json"], "and rolled it back \u2713\n")).stdout);
+  assert.deepEqual([outcome, created], ["written", false]);
+  assert.match(readFileSync(join(directory, path), "utf8"), /^- \d\d:\d\d deployed the checkout service\n- \d\d:\d\d and rolled it back \u2713\n$/);
+  const nothing = await log([], "\n");
+  assert.deepEqual([nothing.code, nothing.stdout], [1, ""]);
+  assert.match(nothing.stderr, /\[invalid-argument\]\n$/);
+});
+
+test("secrets says where they are, never what", async (t) => {
+  const token = githubToken();
+  const cwd = store(t, { "a.md": `one\nkey: ${token}\n`, "b.md": "nothing\n", "latin.md": Buffer.from(`\xe9 ${token}`, "latin1") });
+  const file = await memdir(["secrets", "a.md"], { cwd });
+  assert.deepEqual([file.code, file.stderr], [1, "secrets: 1\n"]);
+  assert.match(file.stdout, /^a\.md:2: .+ \[github-pat\]\n$/);
+  const piped = await memdir(["secrets", "-"], { input: token });
+  assert.match(piped.stdout, /^standard input:1: /);
+  const json = await memdir(["secrets", "a.md", "--json"], { cwd });
+  assert.deepEqual([json.code, JSON.parse(json.stdout)], [1, { findings: scanSecrets(`one\nkey: ${token}\n`) }]);
+  const latin = await memdir(["secrets", "latin.md"], { cwd });
+  assert.equal(latin.code, 1);
+  const clean = await memdir(["secrets", "b.md"], { cwd });
+  assert.deepEqual([clean.code, clean.stdout], [0, ""]);
+  assert.ok(![file, piped, json, latin].some(({ stdout, stderr }) => (stdout + stderr).includes(token)));
+  assert.equal((await memdir(["secrets", "gone.md"], { cwd })).code, 1);
+  assert.equal((await memdir(["secrets"], { cwd })).code, 2);
+});
+
+test("agent puts another store before any command", async (t) => {
+  const [cwd, config] = [folder(t), folder(t)];
+  const env = { CLAUDE_CONFIG_DIR: config };
+  mkdirSync(join(cwd, ".claude"));
+  const agent = (args, input) => memdir(["agent", "plugin:reviewer", ...args], { cwd, env, input });
+  const where = await agent([]);
+  assert.equal(where.code, 0, where.stderr);
+  assert.equal(where.stdout.split("\n")[0], join(cwd, ".claude/agent-memory/plugin-reviewer/"));
+  assert.deepEqual([readdirSync(join(cwd, ".claude")), readdirSync(config)], [[], []]);
+  const save = ["save", "--type", "feedback", "--name", "Style", "--scope", "user"];
+  const saved = await agent(save, "Short reviews.");
+  assert.deepEqual([saved.code, saved.stdout, saved.stderr], [0, "saved: feedback_style.md\n", ""]);
+  const directory = join(config, "agent-memory/plugin-reviewer/");
+  assert.equal((await (await Memdir.open({ directory })).read("feedback_style.md")).body, "Short reviews.");
+  assert.equal((await agent(["save", "--type", "user", "--name", "Role"], "Knows Go.")).code, 0);
+  const listed = await agent(["scan", "--json"]);
+  assert.deepEqual(JSON.parse(listed.stdout).memories.map(({ path }) => path), ["user_role.md"]);
+  assert.equal((await memdir(["agent"], { cwd, env })).code, 2);
+  assert.equal((await agent(["--scope", "team"])).code, 2);
+});
+
+test("agent: the scope goes with every command", async (t) => {
+  const [cwd, config] = [folder(t), folder(t)];
+  const { code, stdout } = await memdir(["agent", "reviewer", "--scope", "user"], { cwd, env: { CLAUDE_CONFIG_DIR: config } });
+  assert.deepEqual([code, stdout.split("\n")[0]], [0, join(config, "agent-memory/reviewer/")]);
 });
 
 test("many programs that save at the same time", async (t) => {

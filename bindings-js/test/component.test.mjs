@@ -24,6 +24,8 @@ if (existsSync(COMPONENT)) {
         withNulls(
           rules.chooseDirectory({ ...rest, home: home ?? undefined, env: Object.entries(env), settings: withoutNulls(settings) }),
         ),
+      classify_path: ({ path, places }) => rules.classifyPath(path, withoutNulls(places)),
+      classify_tool_call: ({ name, input, places }) => withNulls(rules.classifyToolCall(name, input, withoutNulls(places))),
       cut_memory: ({ text, size, path, maxBytes }) =>
         withNulls(rules.cutMemory(text, BigInt(size), path, BigInt(maxBytes))),
       decode_model_answer: ({ name, status, body }) => rules.decodeModelAnswer(name, status, body),
@@ -35,6 +37,7 @@ if (existsSync(COMPONENT)) {
         Array.from(rules.grantBytes(BigInt(used), BigUint64Array.from(sizes, BigInt)), Number),
       injective_key: ({ path }) => rules.injectiveKey(path),
       lint_memories: (input) => rules.lintMemories(withoutNulls(input)).map(withNulls),
+      may_write: ({ path, places }) => rules.mayWrite(path, withoutNulls(places)),
       memory_age: ({ mtimeMs, modifiedMs, nowMs }) =>
         ageOut(rules.memoryAge(BigInt(mtimeMs), modifiedMs === null ? undefined : BigInt(modifiedMs), BigInt(nowMs))),
       memory_enabled: ({ env, settings }) => rules.memoryEnabled(Object.entries(env), withoutNulls(settings)),
@@ -46,6 +49,7 @@ if (existsSync(COMPONENT)) {
         rules.rankMemories(query, memories.map((memory) => ({ ageDays: 0, uses: 0, ...memory }))),
       read_selection: ({ answer, candidates }) => rules.readSelection(answer, candidates),
       recent_tools: ({ results }) => rules.recentTools(results.map(withoutNulls)),
+      summarise_tool_calls: ({ calls, done }) => rules.summariseToolCalls(calls.map(withoutNulls), done),
       team_delta: ({ local, server }) =>
         Object.fromEntries(rules.teamDelta(Object.entries(local), Object.entries(server))),
       tokenize: ({ text }) => rules.tokenize(text).map(withNulls),
@@ -54,6 +58,7 @@ if (existsSync(COMPONENT)) {
         rules.updateIndex(text ?? undefined, folder, path, entry === null ? undefined : withoutNulls(entry)),
       update_memory: ({ text, changes }) => rules.updateMemory(text ?? undefined, withoutNulls(changes)),
       validate_memory_path: ({ path, platform, home }) => rules.validateMemoryPath(path, platform, home ?? undefined),
+      validate_team_key: ({ key, others }) => rules.validateTeamKey(key, others),
     },
     (error) => error.payload?.code ?? error,
   );

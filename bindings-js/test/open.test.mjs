@@ -35,7 +35,9 @@ test("a repository, its folders and its worktrees share one store", { skip: !LIN
   mkdirSync(join(root, "tree/sub"));
   symlinkSync(main, join(root, "link"));
 
-  for (const cwd of [main, join(main, "a/b"), join(root, "tree"), join(root, "tree/sub"), join(root, "relative")]) {
+  const checkouts = [["main", ""], ["main", "a/b"], ["tree", ""], ["tree", "sub"], ["relative", ""]];
+  for (const [checkout, below] of checkouts) {
+    const cwd = join(root, checkout, below);
     const { directory, enabled, opened } = await open(config, cwd);
     assert.deepEqual(
       { ...opened, directory: undefined },
@@ -48,6 +50,14 @@ test("a repository, its folders and its worktrees share one store", { skip: !LIN
         projectKey: projectSlug(main),
         projectRoot: main,
         refused: [],
+        places: {
+          platform: "posix",
+          store: directory,
+          configHome: config,
+          // What is kept with the files is that of the checkout.
+          agents: [join(config, "agent-memory"), ...["", "-local"].map((end) => join(root, checkout, `.claude/agent-memory${end}`))],
+          overridden: false,
+        },
         report: [],
       },
       cwd,
@@ -173,6 +183,7 @@ test("a directory that is given belongs to no project", async (t) => {
     projectKey: null,
     projectRoot: null,
     refused: [],
+    places: { platform: process.platform === "win32" ? "windows" : "posix", store: `${directory}/`, configHome: null, agents: [], overridden: false },
     report: [],
   });
 });

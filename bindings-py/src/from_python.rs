@@ -4,17 +4,19 @@
 use std::collections::BTreeMap;
 
 use memdir_core::ErrorCode;
+use memdir_core::agents::AgentOptions;
 use memdir_core::lint::LintMemory;
 use memdir_core::memory::{MemoryHeader, MemoryType, Scope};
 use memdir_core::model::{Key, Message, ModelOptions, ModelRequest, Role};
-use memdir_core::paths::{PerSource, Platform};
+use memdir_core::paths::{MemoryPlaces, PerSource, Platform, ToolClass};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
 use memdir_core::store::{Features, Strategy};
 use memdir_core::write::{IndexEntry, MemoryChanges};
 use pyo3::exceptions::{PyOverflowError, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyMapping, PyString};
-use serde::de::DeserializeOwned;
+use serde::de::value::{Error as NoSuchName, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::errors::{check_text, input};
 
@@ -228,36 +230,77 @@ impl<'py> FromPyObject<'_, 'py> for StrategyName {
     }
 }
 
-/// JSON by Python's own encoder, which refuses what is none and what contains itself.
-struct Json(serde_json::Value);
+/// One of a closed list of names, by the core's own list of them.
+pub(crate) struct Named<T>(pub(crate) T);
 
-impl<'py> FromPyObject<'_, 'py> for Json {
+impl<'py, T: DeserializeOwned> FromPyObject<'_, 'py> for Named<T> {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let py = value.py();
-        let no_json = |why: String| {
-            let message = format!("the schema of a model request must be JSON: {why}");
-            input(py, ErrorCode::InvalidArgument, message)
-        };
-        let options = PyDict::new(py);
-        options.set_item("ensure_ascii", false)?;
-        options.set_item("allow_nan", false)?;
-        let text = py
-            .import("json")?
-            .call_method("dumps", (value,), Some(&options))
-            .map_err(|failed| {
-                let is_data = failed.is_instance_of::<PyValueError>(py)
-                    || failed.is_instance_of::<PyRecursionError>(py);
-                if is_data {
-                    no_json(failed.value(py).to_string())
-                } else {
-                    failed
-                }
-            })?;
-        let Text(text) = text.extract()?;
-        let json = serde_json::from_str(&text).map_err(|error| no_json(error.to_string()))?;
-        Ok(Self(json))
+        let Text(name) = value.extract()?;
+        let name: StrDeserializer<'_, NoSuchName> = name.as_str().into_deserializer();
+        T::deserialize(name).map(Self).map_err(|error| {
+            let code = ErrorCode::InvalidArgument;
+            input(value.py(), code, error.to_string())
+        })
+    }
+}
+
+/// JSON by Python's own encoder, which refuses what is none and what contains itself.
+fn json_text(value: Borrowed<'_, '_, PyAny>, what: &str) -> PyResult<String> {
+    let py = value.py();
+    let options = PyDict::new(py);
+    options.set_item("ensure_ascii", false)?;
+    options.set_item("allow_nan", false)?;
+    let text = py
+        .import("json")?
+        .call_method("dumps", (value,), Some(&options))
+        .map_err(|failed| {
+            let is_data = failed.is_instance_of::<PyValueError>(py)
+                || failed.is_instance_of::<PyRecursionError>(py);
+            if is_data {
+                no_json(py, what, &failed.value(py).to_string())
+            } else {
+                failed
+            }
+        })?;
+    text.extract().map(|Text(text)| text)
+}
+
+fn no_json(py: Python<'_>, what: &str, why: &str) -> PyErr {
+    let message = format!("{what} must be JSON: {why}");
+    input(py, ErrorCode::InvalidArgument, message)
+}
+
+/// The schema of a model request.
+struct Schema(serde_json::Value);
+
+impl<'py> FromPyObject<'_, 'py> for Schema {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let what = "the schema of a model request";
+        let schema = serde_json::from_str(&json_text(value, what)?);
+        schema
+            .map(Self)
+            .map_err(|error| no_json(value.py(), what, &error.to_string()))
+    }
+}
+
+/// What a tool was called with: JSON text as it is, or a mapping.
+pub(crate) struct ToolInput(pub(crate) String);
+
+impl<'py> FromPyObject<'_, 'py> for ToolInput {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if value.is_instance_of::<PyString>() {
+            return value.extract().map(|Text(text)| Self(text));
+        }
+        let mapping = value.cast::<PyMapping>()?;
+        let arguments = PyDict::new(value.py());
+        arguments.update(&mapping)?;
+        json_text(arguments.as_any().as_borrowed(), "the input of a tool").map(Self)
     }
 }
 
@@ -520,6 +563,64 @@ impl<'py> FromPyObject<'_, 'py> for Shown {
     }
 }
 
+/// A `MemoryPlaces`.
+pub(crate) struct Places(pub(crate) MemoryPlaces);
+
+impl<'py> FromPyObject<'_, 'py> for Places {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let places = Dataclass {
+            value,
+            expected: "places must be a MemoryPlaces",
+        };
+        Ok(Self(MemoryPlaces {
+            platform: places.get::<PlatformName>("platform")?.0,
+            store: places.text("store")?,
+            config_home: places.text("config_home")?,
+            agents: texts(places.get("agents")?),
+            overridden: places.flag("overridden")?,
+        }))
+    }
+}
+
+/// A `ToolClass`.
+pub(crate) struct Classified(pub(crate) ToolClass);
+
+impl<'py> FromPyObject<'_, 'py> for Classified {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let call = Dataclass {
+            value,
+            expected: "a call must be a ToolClass",
+        };
+        Ok(Self(ToolClass {
+            kind: call.get::<Named<_>>("kind")?.0,
+            action: call.get::<Named<_>>("action")?.0,
+            path: call.text("path")?,
+        }))
+    }
+}
+
+/// An `AgentOptions`.
+pub(crate) struct AgentChoice(pub(crate) AgentOptions);
+
+impl<'py> FromPyObject<'_, 'py> for AgentChoice {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let agent = Dataclass {
+            value,
+            expected: "an agent must be an AgentOptions",
+        };
+        Ok(Self(AgentOptions {
+            name: agent.get::<Text>("name")?.0,
+            scope: agent.get::<Named<_>>("scope")?.0,
+        }))
+    }
+}
+
 /// A `ModelOptions`.
 pub(crate) struct ModelChoice(pub(crate) ModelOptions);
 
@@ -557,8 +658,8 @@ impl<'py> FromPyObject<'_, 'py> for Asked {
             messages: messages.into_iter().map(|Said(message)| message).collect(),
             max_tokens: whole(&request.field("max_tokens")?, "a number of tokens")?,
             schema: request
-                .get::<Option<Json>>("schema")?
-                .map(|Json(schema)| schema),
+                .get::<Option<Schema>>("schema")?
+                .map(|Schema(schema)| schema),
         }))
     }
 }

@@ -21,11 +21,13 @@ mod _core {
     use super::flow::{Flow, Step, Stoppable, command, failure_code, probe};
     #[pymodule_export]
     use super::rules::{
-        batch_entries, choose_directory, cut_memory, decode_model_answer, default_scope,
-        encode_model_request, env_flag, error_table, format_manifest, grant_bytes, injective_key,
-        lint_memories, memory_age, memory_enabled, memory_file_name, parse_frontmatter,
-        parse_settings, project_slug, rank_memories, read_selection, recent_tools, team_delta,
-        tokenize, truncate_index, update_index, update_memory, validate_memory_path,
+        batch_entries, choose_directory, classify_path, classify_tool_call, cut_memory,
+        decode_model_answer, default_scope, encode_model_request, env_flag, error_table,
+        format_manifest, grant_bytes, injective_key, lint_memories, may_write, memory_age,
+        memory_enabled, memory_file_name, parse_frontmatter, parse_settings, project_slug,
+        rank_memories, read_selection, recent_tools, redact_secrets, scan_secrets,
+        summarise_tool_calls, team_delta, tokenize, truncate_index, update_index, update_memory,
+        validate_memory_path, validate_team_key,
     };
     #[pymodule_export]
     use super::store::Store;

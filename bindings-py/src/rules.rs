@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::errors::{guarded, raise};
 use crate::from_python::{
-    Asked, BySource, Changes, Count, Entries, Entry, Flag, Header, Linted, Milliseconds,
-    ModelChoice, Number, PlatformName, Ranked, Status, Text, Tool, TypeName, text, texts,
-    tool_results,
+    Asked, BySource, Changes, Classified, Count, Entries, Entry, Flag, Header, Linted,
+    Milliseconds, ModelChoice, Number, Places, PlatformName, Ranked, Status, Text, Tool, ToolInput,
+    TypeName, text, texts, tool_results,
 };
 use crate::to_python::{Shape, to_python};
 
@@ -439,6 +439,106 @@ pub(crate) fn update_index(
     apply(py, || {
         rules::update_index(text.as_deref(), &folder.0, &path.0, entry.as_ref())
     })
+}
+
+/// Accept the path of an entry that teammates share, relative to the team folder, with `/` between its
+/// parts: what is harmless here must be harmless, and the same file, on every system. It comes back as
+/// it is, of at most 1,024 bytes of UTF-8, 255 in a part; `others` are the keys that are there already.
+///
+/// Raises `PathError` with the first code that holds: `path-empty`, `path-nul`, `key-too-long`,
+/// `key-encoded` (a separator or parent folder in percent form), `key-lookalike` (one in another
+/// character), `key-separator`, `key-absolute`, `key-traversal`, `key-character`, `key-normal-form`
+/// (not NFC), `key-ending`, `key-reserved` (a device on Windows), `key-own` or `key-twin` (it differs
+/// from another only by case or spelling).
+///
+/// Source: reference facts 11.1; document 002.
+#[pyfunction]
+#[pyo3(signature = (key: "str", others: "collections.abc.Sequence[str]") -> "str")]
+pub(crate) fn validate_team_key(
+    py: Python<'_>,
+    key: Text,
+    others: Vec<Text>,
+) -> PyResult<Py<PyAny>> {
+    let others = texts(others);
+    apply(py, || rules::validate_team_key(&key.0, &others))
+}
+
+/// Say what a path is to memory: `team`, `auto` (the private store), `agent`, `session-memory`,
+/// `session-transcript` or `none`, as for one that is not absolute. Nothing is looked up, so a link is
+/// what its name says. `places` is `memory.opened.places`.
+///
+/// Source: reference facts 11.1 and 12; document 002.
+#[pyfunction]
+#[pyo3(signature = (path: "str", places: "_types.MemoryPlaces") -> "_types.PathKind")]
+pub(crate) fn classify_path(py: Python<'_>, path: Text, places: Places) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::classify_path(&path.0, &places.0)))
+}
+
+/// Say what a call of one of Claude Code's tools has to do with memory. `input` is what the tool was
+/// called with, as a mapping or as JSON text. In a shell command every absolute path counts, and the
+/// first of the team decides. Unknown tools and inputs of another shape have nothing to do with it.
+///
+/// Raises `InputError` with code `invalid-argument` for a mapping that is no JSON.
+///
+/// Source: reference facts 11.1 and 12; document 002.
+#[pyfunction]
+#[pyo3(signature = (name: "str", input: "str | collections.abc.Mapping[str, Any]", places: "_types.MemoryPlaces") -> "_types.ToolClass")]
+pub(crate) fn classify_tool_call(
+    py: Python<'_>,
+    name: Text,
+    input: ToolInput,
+    places: Places,
+) -> PyResult<Py<PyAny>> {
+    apply(py, || {
+        Ok(rules::classify_tool_call(&name.0, &input.0, &places.0))
+    })
+}
+
+/// Say whether an agent may write to a path without asking: to a Markdown file of the store, the team or
+/// an agent, unless `CLAUDE_COWORK_MEMORY_PATH_OVERRIDE` has put the store elsewhere.
+///
+/// Source: reference facts 11.1 and 12; document 002.
+#[pyfunction]
+#[pyo3(signature = (path: "str", places: "_types.MemoryPlaces") -> "bool")]
+pub(crate) fn may_write(py: Python<'_>, path: Text, places: Places) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::may_write(&path.0, &places.0)))
+}
+
+/// Say in a few lines what calls of tools do with memory, or did when `done`: `Recalled 3 team
+/// memories`. Reads, searches and writes, each without the team and then with it.
+///
+/// Raises `InputError` with code `invalid-argument` for a kind or an action that there is not.
+///
+/// Source: reference facts 12; document 002.
+#[pyfunction]
+#[pyo3(signature = (calls: "collections.abc.Sequence[_types.ToolClass]", done: "bool") -> "list[str]")]
+pub(crate) fn summarise_tool_calls(
+    py: Python<'_>,
+    calls: Vec<Classified>,
+    done: Flag,
+) -> PyResult<Py<PyAny>> {
+    let calls: Vec<_> = calls.into_iter().map(|Classified(call)| call).collect();
+    apply(py, || Ok(rules::summarise_tool_calls(&calls, done.0)))
+}
+
+/// Find tokens, keys and passwords in a text: where they are and of which kind, never what they are, in
+/// their order. Only what has a shape of its own is found. `start` and `end` are offsets in bytes of
+/// UTF-8, `line` counts from 1.
+///
+/// Source: reference facts 11.2; document 002.
+#[pyfunction]
+#[pyo3(signature = (text: "str") -> "list[_types.SecretFinding]")]
+pub(crate) fn scan_secrets(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::scan_secrets(&text.0)))
+}
+
+/// Give a text with a mark in place of each secret that `scan_secrets` finds.
+///
+/// Source: reference facts 11.2; document 002.
+#[pyfunction]
+#[pyo3(signature = (text: "str") -> "str")]
+pub(crate) fn redact_secrets(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::redact_secrets(&text.0)))
 }
 
 /// List every error code with its family and a typical message, in a fixed order.

@@ -1,13 +1,14 @@
 //! One store; its methods give flows.
 
+use memdir_core::agents::AgentScope;
 use memdir_core::store::{self as core, ForgetOptions, OpenOptions, PromptOptions, RecallOptions};
 use memdir_core::write::SaveOptions;
 use pyo3::prelude::*;
 
 use crate::flow::Flow;
 use crate::from_python::{
-    Entries, Limit, ModelChoice, PlatformName, ScopeName, Shown, StrategyName, Switches, Text,
-    Tool, TypeName, text, texts, tool_results,
+    AgentChoice, Entries, Limit, ModelChoice, Named, PlatformName, ScopeName, Shown, StrategyName,
+    Switches, Text, Tool, TypeName, text, texts, tool_results,
 };
 
 /// A memory folder. Any number of flows may run over it, from any threads.
@@ -29,6 +30,7 @@ impl Store {
         settings: "str | None",
         platform: "_types.PlatformName | None",
         model: "_types.ModelOptions | None",
+        agent: "_types.AgentOptions | None",
         features: "_types.Features"
     ))]
     #[expect(clippy::too_many_arguments, reason = "named in Python")]
@@ -40,6 +42,7 @@ impl Store {
         settings: Option<Text>,
         platform: Option<PlatformName>,
         model: Option<ModelChoice>,
+        agent: Option<AgentChoice>,
         features: Switches,
     ) -> Self {
         Self {
@@ -51,8 +54,17 @@ impl Store {
                 settings: text(settings),
                 platform: platform.map(|PlatformName(platform)| platform),
                 model: model.map(|ModelChoice(model)| model),
+                agent: agent.map(|AgentChoice(agent)| agent),
                 features: features.0,
             }),
+        }
+    }
+
+    /// The memory of an agent, with the options of this store.
+    #[pyo3(signature = (name: "str", /, scope: "_types.AgentScope") -> "Store")]
+    fn agent(&self, name: Text, scope: Named<AgentScope>) -> Self {
+        Self {
+            store: self.store.agent(name.0, scope.0),
         }
     }
 
@@ -184,6 +196,18 @@ impl Store {
     #[pyo3(signature = (path: "str | None", /) -> "Flow[_types.WriteResult]")]
     fn undo_forget(&self, path: Option<Text>) -> Flow {
         Flow::new(self.store.undo_forget(text(path)))
+    }
+
+    /// Appends a note to the daily log; ends with `WriteResult`.
+    #[pyo3(signature = (text: "str", /) -> "Flow[_types.WriteResult]")]
+    fn log(&self, text: Text) -> Flow {
+        Flow::new(self.store.log(text.0))
+    }
+
+    /// Does one command of the memory tool, as JSON; ends with a `str`.
+    #[pyo3(signature = (input: "str", /) -> "Flow[str]")]
+    fn tool(&self, input: Text) -> Flow {
+        Flow::new(self.store.tool(input.0))
     }
 
     /// Drops everything that was remembered.

@@ -28,21 +28,33 @@ class Answer:
     hangs: bool = False
 
 
+def blocks(*content: dict[str, Any], stop_reason: str) -> Answer:
+    """An answer of the Messages API."""
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-haiku-4-5",
+        "content": content,
+        "stop_reason": stop_reason,
+        "usage": {"input_tokens": 9, "output_tokens": 9},
+    }
+    return Answer(json.dumps(message).encode())
+
+
+def used(number: int, command: dict[str, Any]) -> Answer:
+    """A call of the memory tool."""
+    call = {"type": "tool_use", "id": f"toolu_{number}", "name": "memory", "input": command}
+    return blocks({"type": "text", "text": "hm"}, call, stop_reason="tool_use")
+
+
 def said(provider: str, text: str) -> Answer:
     """A success with this text, as the providers document it."""
-    message: dict[str, Any] = {"role": "assistant"}
     if provider == "anthropic":
-        blocks = [{"type": "thinking", "thinking": "hm", "signature": "s"}]
-        message |= {
-            "id": "msg_1",
-            "type": "message",
-            "model": "claude-haiku-4-5",
-            "content": [*blocks, {"type": "text", "text": text}],
-            "stop_reason": "end_turn",
-            "usage": {"input_tokens": 9, "output_tokens": 9},
-        }
-        return Answer(json.dumps(message).encode())
-    choice = {"index": 0, "message": message | {"content": text}, "finish_reason": "stop"}
+        thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+        return blocks(thought, {"type": "text", "text": text}, stop_reason="end_turn")
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
     whole = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "choices": [choice]}
     return Answer(json.dumps(whole).encode())
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 from memdir import Memdir
-from test_vectors import camel_case, plain
+from test_open import git
+from test_secrets import token
+from test_vectors import plain
 
 
 def memdir(
@@ -150,10 +152,7 @@ def test_path(project: Path) -> None:
         found = json.loads(done.stdout)
         assert found["projectRoot"] == str(project)
         opened = Memdir(cwd=project, env=env).opened
-        assert {camel_case(name): value for name, value in asdict(opened).items()} == found | {
-            "refused": (),
-            "report": (),
-        }
+        assert plain(opened) == found
     done = memdir("path", cwd=project, env=env | {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"})
     assert b"env-disabled" in done.stdout
     assert not (project.parent / "config").exists()
@@ -205,3 +204,81 @@ def test_a_deleted_working_directory(project: Path) -> None:
     assert b"[invalid-argument]" in done.stderr
     done = in_a_deleted_folder("path", "--cwd", str(project))
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_secrets(store: Path) -> None:
+    secret = token("github-pat")
+    notes = store / "notes.txt"
+    notes.write_bytes(b"caf\xe9\nkey: " + secret.encode() + b"\n")
+    finding = f"notes.txt:2: GitHub personal token (classic) [github-pat]{os.linesep}"
+    done = memdir("secrets", "notes.txt", cwd=store)
+    assert (done.returncode, done.stdout.decode()) == (1, finding)
+    assert secret.encode() not in done.stderr
+    done = memdir("secrets", "-", "--json", stdin=f"é {secret}".encode())
+    assert (done.returncode, done.stderr) == (1, b"")
+    (found,) = json.loads(done.stdout)["findings"]
+    assert (found["rule"], found["line"], found["start"]) == ("github-pat", 1, 3)
+    assert secret.encode() not in done.stdout
+    done = memdir("secrets", "-", stdin=b"nothing")
+    assert (done.returncode, done.stdout) == (0, b"")
+    done = memdir("secrets", "gone.txt", cwd=store)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"[not-found]" in done.stderr
+
+
+def test_agent(project: Path) -> None:
+    env = {"CLAUDE_CONFIG_DIR": str(project.parent / "config")}
+    git("init", "--quiet", project)
+    (project / ".claude").mkdir()
+    (project / "src").mkdir()
+    new = ("save", "--type", "project", "--name", "Tea")
+    for scope, folder in (
+        (None, project / ".claude" / "agent-memory"),
+        ("local", project / ".claude" / "agent-memory-local"),
+        ("user", project.parent / "config" / "agent-memory"),
+    ):
+        words = ["agent", "a:b"] + (["--scope", scope] if scope else [])
+        done = memdir(*words, *new, cwd=project / "src", env=env, stdin=b"Green.")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert (folder / "a-b" / "project_tea.md").exists()
+    found = json.loads(memdir("agent", "a:b", "--json", cwd=project, env=env).stdout)
+    assert found["directory"] == f"{project / '.claude' / 'agent-memory' / 'a-b'}{os.sep}"
+    assert found["chosenBy"] == "agent"
+    scanned = memdir("agent", "a:b", "scan", "--json", cwd=project, env=env)
+    assert [each["path"] for each in json.loads(scanned.stdout)["memories"]] == ["project_tea.md"]
+
+
+@pytest.mark.parametrize("words", ["path", "scan", "recall tea", "lint"])
+def test_the_scope_of_an_agent(project: Path, words: str) -> None:
+    env = {"CLAUDE_CONFIG_DIR": str(project.parent / "config")}
+    done = memdir("agent", "a", *words.split(), "--scope", "local", cwd=project, env=env)
+    assert done.returncode == 0
+
+
+def test_log(store: Path) -> None:
+    at = ("--dir", str(store))
+    done = memdir("log", "deployed", "the shop", *at)
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = memdir("log", "--json", *at, stdin="thé\nvert\n".encode())
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = (store / json.loads(done.stdout)["path"]).read_bytes().decode()
+    assert re.fullmatch(r"- \d\d:\d\d deployed the shop\n- \d\d:\d\d thé\n  vert\n", text)
+    done = memdir("log", *at)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"[invalid-argument]" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "secrets",
+        "secrets a b",
+        "agent",
+        "agent a --scope team",
+        "agent a dance",
+        "scan --scope user",
+    ],
+)
+def test_wrong_usage_of_secrets_and_agents(words: str) -> None:
+    done = memdir(*words.split())
+    assert (done.returncode, done.stdout) == (2, b"")

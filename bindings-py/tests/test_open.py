@@ -73,6 +73,16 @@ def test_a_repository_has_one_store_from_all_of_its_folders(
             project_key=rules.project_slug(str(project)),
             project_root=str(project),
             refused=(),
+            places=memdir.MemoryPlaces(
+                platform="windows" if os.name == "nt" else "posix",
+                store=store_of(config, project),
+                config_home=str(config),
+                agents=(
+                    str(config / "agent-memory"),
+                    str(project / ".claude" / "agent-memory"),
+                    str(project / ".claude" / "agent-memory-local"),
+                ),
+            ),
             report=(),
         )
     assert not (config / "projects").exists()

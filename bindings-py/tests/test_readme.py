@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from memdir import __version__
-from provider import chose, providing
+from provider import chose, providing, said, used
 
 TEXT = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -31,11 +31,19 @@ def test_example(
     monkeypatch.setenv("CLAUDE_COWORK_MEMORY_PATH_OVERRIDE", str(store))
     assert HOME in example
     code = compile(example.replace(HOME, tmp_path.as_posix()), "README.md", "exec")
-    with providing(chose("anthropic", "deploys.md")) as provider:
+    answers, asked = [chose("anthropic", "deploys.md")], int("anthropic/" in example)
+    if "tool_runner" in example:
+        view = {"command": "view", "path": "/memories/deploys.md"}
+        answers, asked = [used(0, view), said("anthropic", "No: an example.")], 2
+    with providing(*answers) as provider:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "a")
         exec(code, {})
     assert "an example" in capsys.readouterr().out
-    assert len(provider.seen) == ("anthropic/" in example)
+    assert len(provider.seen) == asked
+    if "tool_runner" in example:
+        (result,) = provider.seen[1].body["messages"][-1]["content"]
+        assert "Never on a Friday." in result["content"]
 
 
 def test_version() -> None:

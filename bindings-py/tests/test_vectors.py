@@ -15,10 +15,12 @@ from memdir import (
     MemdirError,
     MemoryChanges,
     MemoryHeader,
+    MemoryPlaces,
     Message,
     ModelOptions,
     ModelRequest,
     RankedMemory,
+    ToolClass,
     ToolResult,
     rules,
 )
@@ -78,6 +80,10 @@ def arguments(rule: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, An
     }.get(rule)
     if memory is not None:
         named["memories"] = [memory(**snake_cased(one)) for one in named["memories"]]
+    if "places" in named:
+        named["places"] = MemoryPlaces(**snake_cased(named["places"]))
+    if rule == "summarise_tool_calls":
+        named["calls"] = [ToolClass(**one) for one in named["calls"]]
     if rule == "recent_tools":
         named["results"] = [ToolResult(**one) for one in named["results"]]
     if rule == "encode_model_request":
@@ -127,6 +133,44 @@ def test_vector(rule: str, case: dict[str, Any]) -> None:
     assert actual == expected
 
 
+def test_a_tool_call_as_a_mapping() -> None:
+    """What the vectors say of JSON text holds for the same as a mapping."""
+    file = json.loads((FOLDER / "classify_tool_call.json").read_text(encoding="utf-8"))
+    compared = 0
+    for case in file["cases"]:
+        _, named = arguments(file["rule"], expand(case["input"]))
+        try:
+            given = json.loads(named["input"])
+        except ValueError:
+            continue
+        if isinstance(given, dict):
+            found = plain(rules.classify_tool_call(**named | {"input": given}))
+            assert found == plain(rules.classify_tool_call(**named))
+            compared += 1
+    assert compared
+
+
+def test_a_tool_call_that_is_no_json() -> None:
+    places = MemoryPlaces(platform="posix", store="/mem")
+    with pytest.raises(MemdirError) as raised:
+        rules.classify_tool_call("Read", {"file_path": float("nan")}, places)
+    assert raised.value.code == "invalid-argument"
+    for given in (["/mem/a.md"], None, {"file_path": b"/mem/a.md"}):
+        with pytest.raises(TypeError):
+            rules.classify_tool_call("Read", given, places)  # type: ignore[arg-type]
+
+
+def test_a_class_of_a_call_that_there_is_not() -> None:
+    for call in (
+        ToolClass(kind="house", action="read"),  # type: ignore[arg-type]
+        ToolClass(kind="team", action="dance"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(MemdirError, match="expected one of") as raised:
+            rules.summarise_tool_calls([call], done=True)
+        assert raised.value.code == "invalid-argument"
+
+
 def test_there_are_vectors_for_every_rule() -> None:
     files = {path.stem for path in FOLDER.glob("*.json")} - {"schema"}
-    assert set(rules.__all__) - {"error_table"} <= files
+    # No token stands in a file, so those of secrets are made in test_secrets.py.
+    assert set(rules.__all__) - {"error_table", "scan_secrets", "redact_secrets"} <= files

@@ -49,6 +49,7 @@ def options(folder):
         settings=None,
         platform=None,
         model=None,
+        agent=None,
         features=features,
     )
 

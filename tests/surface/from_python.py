@@ -13,6 +13,10 @@ RENAMED = {
     "memdir-error": "error",
     "memory-age": "age",
     "cut-memory": "cut",
+    # An open one; `Self` is either.
+    "memdir": "store",
+    "async-memdir": "store",
+    "self": "store",
 }
 LISTS = {"list", "tuple", "Sequence"}
 MAPS = {"dict", "Mapping"}

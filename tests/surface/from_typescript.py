@@ -12,10 +12,11 @@ RENAMED = {
     "memdir-error": "error",
     "memory-age": "age",
     "cut-memory": "cut",
+    "memdir": "store",
 }
-# What the names of interfaces end with whose fields are parameters; but for one that is a value.
+# What the names of interfaces end with whose fields are parameters; but for those that are values.
 OPTIONS = ("Options", "Question", "Input")
-VALUES = {"ModelOptions"}
+VALUES = {"ModelOptions", "AgentOptions"}
 
 
 def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surface:
@@ -52,9 +53,9 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
     operations = {}
     for found in re.finditer(r"^ {4}(?:static )?(\w+)\(", body, re.M):
         inner, end = balanced(body, found.end() - 1)
-        result = re.match(r": (?:Promise<([^;]+)>|void);", body[end:])
+        result = re.match(r": (?:Promise<([^;]+)>|(\w+));", body[end:])
         if result is not None:
-            operations[kebab(found[1])] = function(inner, result[1] or "void")
+            operations[kebab(found[1])] = function(inner, result[1] or result[2])
 
     records = {kebab(name): body for name, body in interfaces.items()}
     ((_, body),) = blocks(errors, r"export declare class (MemdirError) [^{]*\{")

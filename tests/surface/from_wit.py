@@ -13,6 +13,8 @@ NUMBERS = {"u8", "u16", "u32", "u64", "s32", "s64", "f64"}
 RESULTS = {
     "read": "memory-file",
     "save": "write-result",
+    "log": "write-result",
+    "tool": "answer",
     "forget": "write-result",
     "undo-forget": "write-result",
     "close": "closed",

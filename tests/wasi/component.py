@@ -44,6 +44,7 @@ OPEN_OPTIONS = {
     "settings": None,
     "platform": None,
     "model": None,
+    "agent": None,
     "features": FEATURES,
 }
 PROMPT_OPTIONS = {"index": True, "pastContext": False, "guidelines": []}
@@ -127,9 +128,9 @@ class Component:
         given = OPEN_OPTIONS | {"directory": directory and str(directory)} | options
         return self.call("flows", "[constructor]store", given)
 
-    def method(self, store: Any, name: str) -> None:
+    def method(self, store: Any, name: str, *arguments: Any) -> Any:
         """What needs no flow."""
-        self.call("flows", f"[method]store.{name}", store)
+        return self.call("flows", f"[method]store.{name}", store, *arguments)
 
     def flow(self, name: str, *arguments: Any) -> Flow:
         """`command` and `probe`, or with a dot the method of a store."""

@@ -149,6 +149,8 @@ def test_a_closed_store_refuses_everything(component: Component, sample: Path) -
         "save": [SAVE_OPTIONS],
         "forget": ["plain.md", FORGET_OPTIONS],
         "undo-forget": [None],
+        "tool": ['{"command": "view", "path": "/memories"}'],
+        "log": ["A note"],
     }
     for name in ["open", "scan", "manifest", "lint", *arguments]:
         with pytest.raises(MemdirError) as error:

@@ -60,6 +60,17 @@ def test_the_project_of_the_working_directory_decides(
         "projectKey": Path(opened["directory"]).parent.name,
         "projectRoot": str(project),
         "refused": [],
+        "places": {
+            "platform": "posix",
+            "store": default_of(home, project),
+            "configHome": f"{home}/.claude",
+            "agents": [
+                f"{home}/.claude/agent-memory",
+                f"{project}/.claude/agent-memory",
+                f"{project}/.claude/agent-memory-local",
+            ],
+            "overridden": False,
+        },
         "report": [],
     }
     printed = memdir.run(

@@ -37,6 +37,11 @@ ARGUMENTS = {
     "memory_file_name": ["type", "name", "number"],
     "update_memory": ["text", "changes"],
     "update_index": ["text", "folder", "path", "entry"],
+    "validate_team_key": ["key", "others"],
+    "classify_path": ["path", "places"],
+    "classify_tool_call": ["name", "input", "places"],
+    "may_write": ["path", "places"],
+    "summarise_tool_calls": ["calls", "done"],
 }
 # Their one argument is a record: `input` itself.
 OF_A_RECORD = {"choose_directory", "lint_memories"}

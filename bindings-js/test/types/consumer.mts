@@ -4,10 +4,14 @@ import {
   isMemdirError,
   Memdir,
   MemdirError,
+  type AgentOptions,
+  type AgentScope,
   type ErrorCode,
   type Finding,
   type ForgetOptions,
   type MemoryHeader,
+  type MemoryPlaces,
+  type MemoryToolHandlers,
   type ModelFunction,
   type ModelOptions,
   type ModelRequest,
@@ -25,6 +29,8 @@ import {
 import {
   batchEntries,
   chooseDirectory,
+  classifyPath,
+  classifyToolCall,
   cutMemory,
   decodeModelAnswer,
   defaultScope,
@@ -32,6 +38,7 @@ import {
   envFlag,
   grantBytes,
   lintMemories,
+  mayWrite,
   memoryAge,
   memoryEnabled,
   memoryFileName,
@@ -39,18 +46,25 @@ import {
   rankMemories,
   readSelection,
   recentTools,
+  redactSecrets,
+  scanSecrets,
+  summariseToolCalls,
   tokenize,
   truncateIndex,
   updateIndex,
   updateMemory,
   validateMemoryPath,
+  validateTeamKey,
   type CutMemory,
   type Edited,
   type IndexEntry,
   type MemoryChanges,
   type ModelHttp,
+  type PathKind,
   type RankedMemory,
+  type SecretFinding,
   type Selection,
+  type ToolClass,
   type Truncation,
   type Word,
 } from "memdir/rules";
@@ -140,6 +154,37 @@ export async function writing(memory: Memdir, signal: AbortSignal): Promise<Writ
   // @ts-expect-error: the signal is no part of what is saved
   await memory.save({ path, signal });
   return [saved, changed, forgotten, await memory.undoForget(), await memory.undoForget(path, { signal })];
+}
+
+export async function agents(memory: Memdir, signal: AbortSignal): Promise<WriteResult> {
+  const scope: AgentScope = "project";
+  const reviewer: Memdir = await memory.agent("reviewer", scope, { signal });
+  const same: AgentOptions = { name: "reviewer", scope };
+  await Memdir.open({ agent: same });
+  await Memdir.open({ agent: null });
+  // @ts-expect-error: no such scope
+  await memory.agent("reviewer", "team");
+  // @ts-expect-error: who shares it must be said
+  await memory.agent("reviewer");
+  const tool: MemoryToolHandlers = reviewer.tool({ signal });
+  const shown: string = await tool.view({ path: "/memories", view_range: null });
+  await tool.str_replace({ path: "/memories/a.md", old_str: shown });
+  // @ts-expect-error: the text is missing
+  await tool.create({ path: "/memories/a.md" });
+  // @ts-expect-error: a note is needed
+  await reviewer.log();
+  return reviewer.log("reviewed the checkout service", { signal });
+}
+
+export function pathRules(places: MemoryPlaces): string[] {
+  const kind: PathKind = classifyPath("/srv/memory/a.md", places);
+  const call: ToolClass = classifyToolCall("Read", JSON.stringify({ file_path: "/srv/memory/a.md" }), places);
+  const findings: SecretFinding[] = scanSecrets(redactSecrets(validateTeamKey("a.md", ["b.md"])));
+  // @ts-expect-error: what a secret is is not told
+  findings[0]?.value;
+  // @ts-expect-error: whether they are done must be said
+  summariseToolCalls([call]);
+  return mayWrite(kind, places) ? summariseToolCalls([call], true) : findings.map(({ rule, line }) => `${rule} ${line}`);
 }
 
 export function writingRules(changes: MemoryChanges): string {

@@ -9,6 +9,8 @@ from memdir import rules
 from memdir._core import __version__
 from memdir._memdir import AsyncMemdir, Memdir
 from memdir._types import (
+    AgentOptions,
+    AgentScope,
     Choice,
     CutMemory,
     DirectorySettings,
@@ -30,6 +32,7 @@ from memdir._types import (
     MemoryChanges,
     MemoryFile,
     MemoryHeader,
+    MemoryPlaces,
     MemoryScope,
     MemoryType,
     Message,
@@ -37,6 +40,7 @@ from memdir._types import (
     ModelOptions,
     ModelRequest,
     Opened,
+    PathKind,
     PlatformName,
     Problem,
     RankedMemory,
@@ -48,6 +52,7 @@ from memdir._types import (
     ReportEntry,
     Role,
     Scan,
+    SecretFinding,
     Selection,
     Settings,
     SettingsProblem,
@@ -55,6 +60,8 @@ from memdir._types import (
     Severity,
     Source,
     Strategy,
+    ToolAction,
+    ToolClass,
     ToolResult,
     Truncation,
     Word,
@@ -64,6 +71,8 @@ from memdir._types import (
 from memdir.errors import EngineError, HostError, InputError, MemdirError, ModelError, PathError
 
 __all__ = [
+    "AgentOptions",
+    "AgentScope",
     "AsyncMemdir",
     "Choice",
     "CutMemory",
@@ -91,6 +100,7 @@ __all__ = [
     "MemoryChanges",
     "MemoryFile",
     "MemoryHeader",
+    "MemoryPlaces",
     "MemoryScope",
     "MemoryType",
     "Message",
@@ -100,6 +110,7 @@ __all__ = [
     "ModelRequest",
     "Opened",
     "PathError",
+    "PathKind",
     "PlatformName",
     "Problem",
     "RankedMemory",
@@ -111,6 +122,7 @@ __all__ = [
     "ReportEntry",
     "Role",
     "Scan",
+    "SecretFinding",
     "Selection",
     "Settings",
     "SettingsProblem",
@@ -118,6 +130,8 @@ __all__ = [
     "Severity",
     "Source",
     "Strategy",
+    "ToolAction",
+    "ToolClass",
     "ToolResult",
     "Truncation",
     "Word",

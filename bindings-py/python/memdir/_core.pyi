@@ -15,6 +15,8 @@ __all__ = [
     "Store",
     "batch_entries",
     "choose_directory",
+    "classify_path",
+    "classify_tool_call",
     "command",
     "cut_memory",
     "decode_model_answer",
@@ -27,6 +29,7 @@ __all__ = [
     "grant_bytes",
     "injective_key",
     "lint_memories",
+    "may_write",
     "memory_age",
     "memory_enabled",
     "memory_file_name",
@@ -37,12 +40,16 @@ __all__ = [
     "rank_memories",
     "read_selection",
     "recent_tools",
+    "redact_secrets",
+    "scan_secrets",
+    "summarise_tool_calls",
     "team_delta",
     "tokenize",
     "truncate_index",
     "update_index",
     "update_memory",
     "validate_memory_path",
+    "validate_team_key",
 ]
 
 __version__: Final[str]
@@ -126,8 +133,13 @@ class Store:
         settings: str | None,
         platform: _types.PlatformName | None,
         model: _types.ModelOptions | None,
+        agent: _types.AgentOptions | None,
         features: _types.Features,
     ) -> Store: ...
+    def agent(self, name: str, /, scope: _types.AgentScope) -> Store:
+        """
+        The memory of an agent, with the options of this store.
+        """
     def close(self, /) -> Flow[None]:
         """
         Writes what is still to be written; every flow that begins later fails with `closed`.
@@ -143,6 +155,10 @@ class Store:
     def lint(self, /) -> Flow[_types.Lint]:
         """
         What is wrong with the store; ends with `Lint`.
+        """
+    def log(self, text: str, /) -> Flow[_types.WriteResult]:
+        """
+        Appends a note to the daily log; ends with `WriteResult`.
         """
     def manifest(self, /) -> Flow[str]:
         """
@@ -197,6 +213,10 @@ class Store:
         """
         Lists the memories; ends with `Scan`.
         """
+    def tool(self, input: str, /) -> Flow[str]:
+        """
+        Does one command of the memory tool, as JSON; ends with a `str`.
+        """
     def undo_forget(self, path: str | None, /) -> Flow[_types.WriteResult]:
         """
         Brings back what was forgotten last; ends with `WriteResult`.
@@ -233,6 +253,28 @@ def choose_directory(
     none, and those of `validate_memory_path` when the default place is not acceptable.
 
     Source: reference facts 1.2 to 1.4; DESIGN, "Trust".
+    """
+
+def classify_path(path: str, places: _types.MemoryPlaces) -> _types.PathKind:
+    """
+    Say what a path is to memory: `team`, `auto` (the private store), `agent`, `session-memory`,
+    `session-transcript` or `none`, as for one that is not absolute. Nothing is looked up, so a link is
+    what its name says. `places` is `memory.opened.places`.
+
+    Source: reference facts 11.1 and 12; document 002.
+    """
+
+def classify_tool_call(
+    name: str, input: str | collections.abc.Mapping[str, Any], places: _types.MemoryPlaces
+) -> _types.ToolClass:
+    """
+    Say what a call of one of Claude Code's tools has to do with memory. `input` is what the tool was
+    called with, as a mapping or as JSON text. In a shell command every absolute path counts, and the
+    first of the team decides. Unknown tools and inputs of another shape have nothing to do with it.
+
+    Raises `InputError` with code `invalid-argument` for a mapping that is no JSON.
+
+    Source: reference facts 11.1 and 12; document 002.
     """
 
 def command(
@@ -342,6 +384,14 @@ def lint_memories(
     Source: reference facts 3.3 and 15.
     """
 
+def may_write(path: str, places: _types.MemoryPlaces) -> bool:
+    """
+    Say whether an agent may write to a path without asking: to a Markdown file of the store, the team or
+    an agent, unless `CLAUDE_COWORK_MEMORY_PATH_OVERRIDE` has put the store elsewhere.
+
+    Source: reference facts 11.1 and 12; document 002.
+    """
+
 def memory_age(*, mtime_ms: int, modified_ms: int | None = None, now_ms: int) -> _types.MemoryAge:
     """
     Say how old a memory is at `now_ms`: counted from its own `modified` time when it has one that is
@@ -433,6 +483,34 @@ def recent_tools(results: collections.abc.Sequence[_types.ToolResult]) -> list[s
     Source: reference facts 5.3.
     """
 
+def redact_secrets(text: str) -> str:
+    """
+    Give a text with a mark in place of each secret that `scan_secrets` finds.
+
+    Source: reference facts 11.2; document 002.
+    """
+
+def scan_secrets(text: str) -> list[_types.SecretFinding]:
+    """
+    Find tokens, keys and passwords in a text: where they are and of which kind, never what they are, in
+    their order. Only what has a shape of its own is found. `start` and `end` are offsets in bytes of
+    UTF-8, `line` counts from 1.
+
+    Source: reference facts 11.2; document 002.
+    """
+
+def summarise_tool_calls(
+    calls: collections.abc.Sequence[_types.ToolClass], done: bool
+) -> list[str]:
+    """
+    Say in a few lines what calls of tools do with memory, or did when `done`: `Recalled 3 team
+    memories`. Reads, searches and writes, each without the team and then with it.
+
+    Raises `InputError` with code `invalid-argument` for a kind or an action that there is not.
+
+    Source: reference facts 12; document 002.
+    """
+
 def team_delta(
     local: collections.abc.Mapping[str, str], server: collections.abc.Mapping[str, str]
 ) -> dict[str, str]:
@@ -502,4 +580,19 @@ def validate_memory_path(
     `path-too-short`.
 
     Source: reference facts 1.5.
+    """
+
+def validate_team_key(key: str, others: collections.abc.Sequence[str]) -> str:
+    """
+    Accept the path of an entry that teammates share, relative to the team folder, with `/` between its
+    parts: what is harmless here must be harmless, and the same file, on every system. It comes back as
+    it is, of at most 1,024 bytes of UTF-8, 255 in a part; `others` are the keys that are there already.
+
+    Raises `PathError` with the first code that holds: `path-empty`, `path-nul`, `key-too-long`,
+    `key-encoded` (a separator or parent folder in percent form), `key-lookalike` (one in another
+    character), `key-separator`, `key-absolute`, `key-traversal`, `key-character`, `key-normal-form`
+    (not NFC), `key-ending`, `key-reserved` (a device on Windows), `key-own` or `key-twin` (it differs
+    from another only by case or spelling).
+
+    Source: reference facts 11.1; document 002.
     """

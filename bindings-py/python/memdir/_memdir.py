@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from memdir import _check, _surroundings
 from memdir._core import Store
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from memdir._types import (
+        AgentOptions,
+        AgentScope,
         Lint,
         MemoryFile,
         MemoryScope,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
         ToolResult,
         WriteResult,
     )
+    from memdir.anthropic import AsyncMemoryTool, MemoryTool
 
 _PLAIN = Features()
 
@@ -66,6 +70,13 @@ class _Base:
         """
         self._store.compacted()
 
+    def _agent(self, name: str, scope: AgentScope) -> Self:
+        """Give the same over the store of an agent, not yet opened."""
+        agent = copy.copy(self)
+        agent._store = self._store.agent(name, scope)
+        agent._opened = None
+        return agent
+
     def __repr__(self) -> str:
         """Name the folder."""
         directory = None if self._opened is None else self._opened.directory
@@ -82,15 +93,17 @@ def _store(
     platform: PlatformName | None,
     features: Features,
     model: ModelOptions | str | AsyncModel | None,
+    agent: AgentOptions | None,
 ) -> Store:
     return Store(
         directory=None if directory is None else os.fspath(directory),
         cwd=_surroundings.cwd() if cwd is None else os.fspath(cwd),
         home=_surroundings.home() if home is None else os.fspath(home),
         env=_surroundings.environment() if env is None else env,
-        settings=None if settings is None else _json(settings),
+        settings=None if settings is None else _json("settings", settings),
         platform=platform,
         model=_named(model),
+        agent=agent,
         features=features,
     )
 
@@ -109,13 +122,17 @@ def _host(on_event: OnEvent | None, model: ModelOptions | str | AsyncModel | Non
     return Host(on_event=on_event, model=model if callable(model) else None)
 
 
-def _json(settings: Mapping[str, Any]) -> str:
-    if not isinstance(settings, Mapping):
-        raise TypeError(f"settings must be a mapping, not {type(settings).__name__}")
+def _json(name: str, given: Mapping[str, Any]) -> str:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a mapping, not {type(given).__name__}")
     try:
-        return json.dumps(dict(settings), ensure_ascii=False, allow_nan=False)
+        return json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"settings must be JSON: {error}", code="invalid-argument") from error
+        raise InputError(f"{name} must be JSON: {error}", code="invalid-argument") from error
+
+
+def _command(given: str | Mapping[str, Any]) -> str:
+    return given if isinstance(given, str) else _json("input", given)
 
 
 class Memdir(_Base):
@@ -143,6 +160,7 @@ class Memdir(_Base):
         features: Features = _PLAIN,
         on_event: OnEvent | None = None,
         model: ModelOptions | str | Model | None = None,
+        agent: AgentOptions | None = None,
     ) -> None:
         """Open a store: the folder given as `directory`, else that of the project around `cwd`.
 
@@ -158,6 +176,8 @@ class Memdir(_Base):
             model: What `recall` asks: a function from a `ModelRequest` to the text of the answer,
                 called in a thread; or the name of a model such as `anthropic/claude-haiku-4-5`,
                 alone or in `ModelOptions`, which is asked over HTTP. None is never asked.
+            agent: Whose memory is opened instead of the project's; `directory` counts for nothing
+                then. See `agent`.
 
         Raises:
             PathError: The directory is refused, see `memdir.rules.validate_memory_path`; or there
@@ -175,6 +195,7 @@ class Memdir(_Base):
             platform=platform,
             features=features,
             model=model,
+            agent=agent,
         )
         self._host = _host(on_event, model)
         self._opened = drive(self._store.open(), self._host)
@@ -192,6 +213,7 @@ class Memdir(_Base):
         features: Features = _PLAIN,
         on_event: OnEvent | None = None,
         model: ModelOptions | str | Model | None = None,
+        agent: AgentOptions | None = None,
     ) -> Self:
         """Open a store; the same as calling the class."""
         return cls(
@@ -204,7 +226,29 @@ class Memdir(_Base):
             features=features,
             on_event=on_event,
             model=model,
+            agent=agent,
         )
+
+    def agent(self, name: str, scope: AgentScope) -> Self:
+        """Open the memory of an agent, with the options of this store.
+
+        It is a store like any other, with a folder of its own for each name and scope. Nothing is
+        created before the first save. It is closed apart from this one.
+
+        Args:
+            name: The name that the agent is started by, in any script.
+            scope: Who shares it: `user` (in the user's configuration), `project` (in the project's
+                `.claude`, with its files) or `local` (there too, but for this machine).
+
+        Raises:
+            InputError: There is no such scope, the name is empty, or there is no `cwd` for a scope
+                of the project (`invalid-argument`).
+            PathError: The name holds a NUL (`path-nul`), or there is no home directory (`no-home`).
+
+        """
+        agent = self._agent(name, scope)
+        agent._opened = drive(agent._store.open(), agent._host)
+        return agent
 
     def scan(self) -> Scan:
         """List the memories, newest first, and report every file that could not be one.
@@ -398,6 +442,63 @@ class Memdir(_Base):
         """
         return drive(self._store.undo_forget(path), self._host)
 
+    def log(self, text: str) -> WriteResult:
+        """Append a note to the daily log, `logs/YYYY/MM/YYYY-MM-DD.md` in the store.
+
+        It is a bullet with the time of day, in this machine's zone. Nothing is ever replaced.
+
+        Args:
+            text: What happened. Further lines stay part of the bullet.
+
+        Returns:
+            What came of it; `path` is the file of the day.
+
+        Raises:
+            InputError: The note is empty (`invalid-argument`) or holds a NUL (`invalid-text`);
+                else as `save`.
+            HostError: As `save`.
+
+        """
+        return drive(self._store.log(text), self._host)
+
+    @overload
+    def tool(self) -> MemoryTool: ...
+
+    @overload
+    def tool(self, input: str | Mapping[str, Any]) -> str: ...
+
+    def tool(
+        self,
+        input: str | Mapping[str, Any] | None = None,  # noqa: A002 - as the API has it
+    ) -> str | MemoryTool:
+        """Give Anthropic's memory tool over this store, or do one command of it.
+
+        The store is `/memories` to the model. What it writes goes through the lock and the trash
+        like everything else.
+
+        Args:
+            input: What the model called the tool with, as a mapping or JSON text, such as
+                `{"command": "view", "path": "/memories"}`. The commands are `view`, `create`,
+                `str_replace`, `insert`, `delete` and `rename`.
+
+        Returns:
+            Without `input` a `memdir.anthropic.MemoryTool` for the SDK's tool runner, which needs
+            the package `anthropic`; with it the answer, a text for the model.
+
+        Raises:
+            InputError: The command makes no sense (`invalid-argument`), a file is no text
+                (`not-text`), teammates would see what is private (`user-private`, `secret-found`),
+                or memory is off (`disabled`). The message is for the model, as that of the others.
+            PathError: The path lies outside `/memories` (`path-outside-store`).
+            HostError: `not-found`, `exists`, `too-large`, `busy`, or what the disk gave.
+
+        """
+        if input is None:
+            from memdir.anthropic import MemoryTool  # noqa: PLC0415 - the package is optional
+
+            return MemoryTool(self)
+        return drive(self._store.tool(_command(input)), self._host)
+
     def close(self) -> None:
         """Let go of the store: every later call raises `InputError` with code `closed`.
 
@@ -444,6 +545,7 @@ class AsyncMemdir(_Base):
         features: Features = _PLAIN,
         on_event: OnEvent | None = None,
         model: ModelOptions | str | AsyncModel | None = None,
+        agent: AgentOptions | None = None,
     ) -> None:
         """Take what `Memdir` takes; a function as `model` may also be a coroutine function."""
         self._store = _store(
@@ -455,6 +557,7 @@ class AsyncMemdir(_Base):
             platform=platform,
             features=features,
             model=model,
+            agent=agent,
         )
         self._host = _host(on_event, model)
 
@@ -471,6 +574,7 @@ class AsyncMemdir(_Base):
         features: Features = _PLAIN,
         on_event: OnEvent | None = None,
         model: ModelOptions | str | AsyncModel | None = None,
+        agent: AgentOptions | None = None,
     ) -> Self:
         """Open a store; see `Memdir`."""
         memory = cls(
@@ -483,8 +587,13 @@ class AsyncMemdir(_Base):
             features=features,
             on_event=on_event,
             model=model,
+            agent=agent,
         )
         return await memory.__aenter__()
+
+    def agent(self, name: str, scope: AgentScope) -> Self:
+        """Give the memory of an agent; entering it opens it. See `Memdir.agent`."""
+        return self._agent(name, scope)
 
     async def scan(self) -> Scan:
         """See `Memdir.scan`."""
@@ -569,6 +678,27 @@ class AsyncMemdir(_Base):
     async def undo_forget(self, path: str | None = None) -> WriteResult:
         """See `Memdir.undo_forget`."""
         return await drive_async(self._store.undo_forget(path), self._host)
+
+    async def log(self, text: str) -> WriteResult:
+        """See `Memdir.log`."""
+        return await drive_async(self._store.log(text), self._host)
+
+    @overload
+    async def tool(self) -> AsyncMemoryTool: ...
+
+    @overload
+    async def tool(self, input: str | Mapping[str, Any]) -> str: ...
+
+    async def tool(
+        self,
+        input: str | Mapping[str, Any] | None = None,  # noqa: A002 - as the API has it
+    ) -> str | AsyncMemoryTool:
+        """Give Anthropic's memory tool, or do one command of it. See `Memdir.tool`."""
+        if input is None:
+            from memdir.anthropic import AsyncMemoryTool  # noqa: PLC0415 - the package is optional
+
+            return AsyncMemoryTool(self)
+        return await drive_async(self._store.tool(_command(input)), self._host)
 
     async def close(self) -> None:
         """See `Memdir.close`."""

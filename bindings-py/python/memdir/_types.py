@@ -24,6 +24,20 @@ MemoryScope = Literal["private", "team"]
 PlatformName = Literal["posix", "windows"]
 """Whose path rules hold."""
 
+AgentScope = Literal["user", "project", "local"]
+"""Who shares the memory of an agent.
+
+- `user`: all projects of this user.
+- `project`: everybody who works on the project; it is kept with its files.
+- `local`: this project on this machine.
+"""
+
+PathKind = Literal["team", "auto", "agent", "session-memory", "session-transcript", "none"]
+"""What a path is to memory; `auto` is the private store."""
+
+ToolAction = Literal["read", "write", "search", "run", "none"]
+"""What a tool does with a memory; `run` is a command that names it."""
+
 EnabledBecause = Literal[
     "env-disabled",
     "env-forced",
@@ -48,9 +62,12 @@ Source = Literal[
     "settings-project",
     "settings-user",
     "env-project-dir-name",
+    "agent",
     "default",
 ]
-"""What can name a memory directory. `option` is `directory`, passed when opening."""
+"""What can name a memory directory. `option` is `directory`, passed when opening; `agent` is the
+name of an agent.
+"""
 
 SettingsProblemCode = Literal["not-json", "not-an-object", "wrong-type"]
 """What can be wrong with a settings file."""
@@ -92,8 +109,8 @@ Role = Literal["user", "assistant"]
 class Features:
     """What is switched on beyond reading. Everything but `count_uses` is off unless asked for.
 
-    Only `team`, `one_step` and `count_uses` have an effect in this version; the others are
-    reserved.
+    Only `team`, `one_step`, `daily_log` and `count_uses` have an effect in this version; the others
+    are reserved.
 
     Attributes:
         team: Team memory beside the private one: what is saved without a scope may go there, see
@@ -101,7 +118,7 @@ class Features:
         extract: Extraction after each turn.
         extract_non_interactive: Extraction also where nobody watches.
         one_step: Memories are written without an index line, and the prompt has no index.
-        daily_log: Notes go to dated logs.
+        daily_log: Notes go to dated logs: the prompt says so.
         dream: Consolidation in the background.
         extract_every: Turns from one extraction to the next.
         count_uses: How often a memory is recalled is counted in `.memdir` in the store, so that
@@ -136,6 +153,76 @@ class ModelOptions:
     name: str
     api_key: str | None = field(default=None, repr=False)
     base_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    """Whose memory is opened.
+
+    Attributes:
+        name: The agent's name, also called its type. Each name has a folder of its own.
+        scope: Who shares it.
+
+    """
+
+    name: str
+    scope: AgentScope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPlaces:
+    """Where memories are on this machine, for one project; `memory.opened.places` is one.
+
+    Attributes:
+        platform: Whose path rules hold.
+        store: The store; None when memory is off.
+        config_home: Where sessions are kept.
+        agents: The folders that hold agents' memories.
+        overridden: Whether `CLAUDE_COWORK_MEMORY_PATH_OVERRIDE` has named the store.
+
+    """
+
+    platform: PlatformName
+    store: str | None = None
+    config_home: str | None = None
+    agents: tuple[str, ...] = ()
+    overridden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolClass:
+    """What a call of a tool has to do with memory, by `memdir.rules.classify_tool_call`.
+
+    Attributes:
+        kind: What its path is.
+        action: What is done with it.
+        path: The path that decided, as it was given; None when it is nothing to memory.
+
+    """
+
+    kind: PathKind
+    action: ToolAction
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretFinding:
+    """A secret in a text: where, and of which kind, never what it is.
+
+    Attributes:
+        rule: Which rule found it, such as `github-pat`.
+        label: What it is, for people.
+        line: The line that it begins in, from 1.
+        start: Where it begins, in bytes of the UTF-8 text.
+        end: Where it ends.
+
+    """
+
+    rule: str
+    label: str
+    line: int
+    start: int
+    end: int
 
 
 class EnabledSettings(TypedDict, total=False):
@@ -578,6 +665,7 @@ class Opened:
         project_key: The project's folder name, when the default place was taken.
         project_root: The root of the project; None when a directory was given.
         refused: What named a directory and was not followed.
+        places: What tells paths and calls of tools that concern memory from others.
         report: What was wrong on the way: settings files that cannot be read, a colliding slug.
 
     """
@@ -590,6 +678,7 @@ class Opened:
     project_key: str | None
     project_root: str | None
     refused: tuple[Refused, ...]
+    places: MemoryPlaces
     report: tuple[ReportEntry, ...]
 
 

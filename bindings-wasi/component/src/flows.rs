@@ -9,8 +9,8 @@ use memdir_core::store;
 
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::flows::{
-    CommandOptions, Done, Effect, Flow, ForgetOptions, Guest, GuestFlow, GuestStore, OpenOptions,
-    PromptOptions, RecallOptions, Requests, Response, SaveOptions, Step, Value,
+    AgentScope, CommandOptions, Done, Effect, Flow, ForgetOptions, Guest, GuestFlow, GuestStore,
+    OpenOptions, PromptOptions, RecallOptions, Requests, Response, SaveOptions, Step, Store, Value,
 };
 
 impl Guest for Component {
@@ -99,6 +99,18 @@ impl GuestStore for OpenStore {
         start(self.0.undo_forget(path))
     }
 
+    fn tool(&self, input: String) -> Flow {
+        start(self.0.tool(input).map(AnswerText))
+    }
+
+    fn log(&self, text: String) -> Flow {
+        start(self.0.log(text))
+    }
+
+    fn agent(&self, name: String, scope: AgentScope) -> Store {
+        Store::new(Self(self.0.agent(name, scope.into())))
+    }
+
     fn compacted(&self) {
         self.0.compacted();
     }
@@ -110,6 +122,9 @@ impl GuestStore for OpenStore {
 
 /// Tells a manifest from other texts.
 pub struct ManifestText(pub String);
+
+/// Tells the answer of the memory tool from other texts.
+pub struct AnswerText(pub String);
 
 /// Tells a prompt from other texts.
 pub struct PromptText(pub Option<String>);

@@ -1,6 +1,7 @@
 //! From the WIT's types to those of the core. Every value is taken apart completely, so a new
 //! field or case of the WIT stops the build.
 
+use memdir_core::agents::AgentOptions;
 use memdir_core::cli::CommandOptions;
 use memdir_core::error::{Error, ErrorCode};
 use memdir_core::flow::{
@@ -10,7 +11,7 @@ use memdir_core::flow::{
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
 use memdir_core::model::{Key, Message, ModelOptions, ModelRequest};
-use memdir_core::paths::{DirectoryQuestion, PerSource};
+use memdir_core::paths::{DirectoryQuestion, MemoryPlaces, PerSource, ToolClass};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
 use memdir_core::store::{Features, ForgetOptions, OpenOptions, PromptOptions, RecallOptions};
 use memdir_core::write::{IndexEntry, MemoryChanges, SaveOptions};
@@ -33,6 +34,11 @@ records! {
     rules::RankedMemory => RankedMemory { path, text, age_days, uses }
     rules::ToolResult => ToolResult { tool, ok }
     rules::ModelOptions => ModelOptions { name, api_key as key, base_url }
+    rules::AgentOptions => AgentOptions { name, scope as Into::into }
+    rules::MemoryPlaces => MemoryPlaces {
+        platform as Into::into, store, config_home, agents, overridden,
+    }
+    rules::ToolClass => ToolClass { kind as Into::into, action as Into::into, path }
     rules::IndexEntry => IndexEntry { name, description }
     rules::Message => Message { role as Into::into, content }
     flows::Features => Features {
@@ -41,7 +47,7 @@ records! {
     }
     flows::OpenOptions => OpenOptions {
         directory, cwd, home, env as pairs, settings, platform as maybe, model as maybe,
-        features as Into::into,
+        agent as maybe, features as Into::into,
     }
     flows::PromptOptions => PromptOptions { index, past_context, guidelines }
     flows::RecallState => RecallState { surfaced, bytes }

@@ -7,8 +7,9 @@ use crate::Component;
 use crate::bindings::exports::memdir::memdir::rules::{
     Age, Choice, Cut, DirectoryQuestion, Edited, Enabled, EnabledSettings, Error, ErrorInfo,
     Finding, Found, Frontmatter, Guest, IndexEntry, LintInput, MemoryChanges, MemoryHeader,
-    MemoryType, ModelHttp, ModelOptions, ModelRequest, Platform, RankedMemory, Scope, Selection,
-    Settings, ToolResult, Truncation, Word,
+    MemoryPlaces, MemoryType, ModelHttp, ModelOptions, ModelRequest, PathKind, Platform,
+    RankedMemory, Scope, SecretFinding, Selection, Settings, ToolClass, ToolResult, Truncation,
+    Word,
 };
 use crate::same::{each, maybe, pairs};
 
@@ -160,6 +161,35 @@ impl Guest for Component {
 
     fn decode_model_answer(name: String, status: u16, body: String) -> Result<String, Error> {
         rules::decode_model_answer(&name, status, &body).map_err(Into::into)
+    }
+
+    fn validate_team_key(key: String, others: Vec<String>) -> Result<String, Error> {
+        rules::validate_team_key(&key, &others).map_err(Into::into)
+    }
+
+    fn classify_path(path: String, places: MemoryPlaces) -> PathKind {
+        rules::classify_path(&path, &places.into()).into()
+    }
+
+    fn classify_tool_call(name: String, input: String, places: MemoryPlaces) -> ToolClass {
+        rules::classify_tool_call(&name, &input, &places.into()).into()
+    }
+
+    fn may_write(path: String, places: MemoryPlaces) -> bool {
+        rules::may_write(&path, &places.into())
+    }
+
+    fn summarise_tool_calls(calls: Vec<ToolClass>, done: bool) -> Vec<String> {
+        let calls: Vec<_> = each(calls);
+        rules::summarise_tool_calls(&calls, done)
+    }
+
+    fn scan_secrets(text: String) -> Vec<SecretFinding> {
+        each(rules::scan_secrets(&text))
+    }
+
+    fn redact_secrets(text: String) -> String {
+        rules::redact_secrets(&text)
     }
 
     fn error_table() -> Vec<ErrorInfo> {

@@ -4,12 +4,15 @@
 
 use std::collections::BTreeMap;
 
+use memdir_core::agents::AgentScope;
 use memdir_core::error::{ErrorCode, ErrorFamily};
 use memdir_core::flow::{FailureCode, FileKind, Stream};
 use memdir_core::lint::Severity;
 use memdir_core::memory::{MemoryType, Scope};
 use memdir_core::model::Role;
-use memdir_core::paths::{EnabledBecause, Platform, SettingsProblemCode, Source};
+use memdir_core::paths::{
+    EnabledBecause, PathKind, Platform, SettingsProblemCode, Source, ToolAction,
+};
 use memdir_core::report::ReportCode;
 use memdir_core::store::{RecallReason, Strategy};
 use memdir_core::write::WriteOutcome;
@@ -78,9 +81,11 @@ macro_rules! same {
 same! {
     ErrorCode = rules::ErrorCode {
         Aborted Protocol Internal InvalidText InvalidArgument Usage Disabled Closed
-        FrontmatterInvalid UserPrivate NotText PathEmpty PathNul
+        FrontmatterInvalid UserPrivate SecretFound NotText PathEmpty PathNul
         PathHome PathHomeParent PathOutsideHome PathUnc PathDriveRoot PathRelative PathRoot
-        PathTooShort PathOutsideStore NoHome NotTrusted NeedsConfigDir LinkOutside NotFound Exists Permission ReadOnly NoSpace
+        PathTooShort PathOutsideStore KeyTooLong KeyEncoded KeyLookalike KeySeparator KeyAbsolute
+        KeyTraversal KeyCharacter KeyNormalForm KeyEnding KeyReserved KeyOwn KeyTwin
+        NoHome NotTrusted NeedsConfigDir LinkOutside NotFound Exists Permission ReadOnly NoSpace
         NotADirectory IsADirectory NotEmpty Loop NameTooLong InvalidName TooLarge TooManyOpen
         CrossDevice Busy Unsupported Timeout Network NoModel ModelAuth ModelNotFound ModelBusy
         ModelRefused ModelAnswer Other
@@ -95,7 +100,8 @@ same! {
         IndexOverLimit IndexNearLimit IndexFrontmatter IndexLineTooLong IndexLineLong
         IndexLinkBroken IndexDuplicate NotIndexed FrontmatterMissing NameMissing
         DescriptionMissing TypeMissing DuplicateName QueryEmpty QueryCut LimitLowered ModelFailed
-        ModelAnswerCut ModelSkipped ContentCut SessionBudget UsesUnreadable TeamKeepsCopy
+        ModelAnswerCut ModelSkipped ContentCut SessionBudget UsesUnreadable SecretFound
+        TeamKeepsCopy
     }
     MemoryType = rules::MemoryType { User Feedback Project Reference }
     Scope = rules::Scope { Private Team }
@@ -105,9 +111,12 @@ same! {
         SettingsLocal SettingsProject SettingsUser Default
     }
     Source = rules::Source {
-        Option Env SettingsPolicy SettingsFlag SettingsLocal SettingsProject SettingsUser
+        Option Agent Env SettingsPolicy SettingsFlag SettingsLocal SettingsProject SettingsUser
         EnvProjectDirName Default
     }
+    AgentScope = rules::AgentScope { User Project Local }
+    PathKind = rules::PathKind { Team Auto Agent SessionMemory SessionTranscript None }
+    ToolAction = rules::ToolAction { Read Write Search Run None }
     SettingsProblemCode = rules::SettingsProblemCode { NotJson NotAnObject WrongType }
     Severity = rules::Severity { Error Warning }
     Role = rules::Role { User Assistant }

@@ -9,14 +9,17 @@ use memdir_core::flow::{
 use memdir_core::lint::Finding;
 use memdir_core::memory::{Frontmatter, MemoryAge, MemoryHeader, Problem, Truncation};
 use memdir_core::model::ModelHttp;
-use memdir_core::paths::{Choice, Enabled, Refused, Settings, SettingsProblem};
+use memdir_core::paths::{
+    Choice, Enabled, MemoryPlaces, Refused, Settings, SettingsProblem, ToolClass,
+};
 use memdir_core::recall::{CutMemory, Found, RecallState, Selection, Word};
 use memdir_core::report::ReportEntry;
+use memdir_core::secrets::SecretFinding;
 use memdir_core::store::{Lint, MemoryFile, Opened, Recall, RecalledMemory, Scan};
 use memdir_core::write::{Edited, WriteResult};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
-use crate::flows::{ManifestText, PromptText};
+use crate::flows::{AnswerText, ManifestText, PromptText};
 use crate::same::{each, maybe, records};
 
 /// Lengths and positions within a text that came in through 32-bit memory fit.
@@ -56,10 +59,17 @@ records! {
     CutMemory => rules::Cut { content, lines, note }
     Edited => rules::Edited { content, changed }
     Selection => rules::Selection { paths, dropped }
+    MemoryPlaces => rules::MemoryPlaces {
+        platform as Into::into, store, config_home, agents, overridden,
+    }
+    ToolClass => rules::ToolClass { kind as Into::into, action as Into::into, path }
+    SecretFinding => rules::SecretFinding {
+        rule, label, line as count, start as count, end as count,
+    }
     ModelHttp => rules::ModelHttp { url, headers as each, body }
     Opened => flows::Opened {
         directory, enabled, because as Into::into, chosen_by as Into::into, chosen_file,
-        project_key, project_root, refused as each, report as each,
+        project_key, project_root, refused as each, places as Into::into, report as each,
     }
     Lint => flows::Lint { findings as each }
     Scan => flows::Scan { memories as each, report as each }
@@ -164,6 +174,12 @@ impl From<ManifestText> for flows::Value {
 impl From<MemoryFile> for flows::Value {
     fn from(file: MemoryFile) -> Self {
         Self::MemoryFile(file.into())
+    }
+}
+
+impl From<AnswerText> for flows::Value {
+    fn from(AnswerText(answer): AnswerText) -> Self {
+        Self::Answer(flows::Answer { answer })
     }
 }
 

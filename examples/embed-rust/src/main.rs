@@ -74,6 +74,7 @@ fn options(folder: &str) -> OpenOptions {
         settings: None,
         platform: None,
         model: None,
+        agent: None,
         features: Features {
             team: false,
             extract: false,
