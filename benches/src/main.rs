@@ -8,6 +8,7 @@ mod quality;
 mod raw;
 mod samples;
 mod saving;
+mod secrets;
 mod store;
 
 use std::error::Error;
@@ -40,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => {}
         [saving::WRITER, folder, name] => return saving::write(folder, name),
         // One part by itself is what is looked at while it is changed.
+        ["secrets"] => return secrets(root),
         ["saving"] => return in_folder(|folder| saving(root, folder)),
         [split, ..] => return quality::compare(root, split, 0),
     }
@@ -79,6 +81,7 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     open(root, &folder.join("project"), small)?;
     saving(root, &folder.join("saving"))?;
+    secrets(root)?;
     for (split, filler) in [("tune", 0), ("test", 0), ("test", 2_000)] {
         quality::compare(root, split, filler)?;
     }
@@ -238,6 +241,21 @@ fn saving(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         &folder.join("node"),
         "Saving a new memory in Node",
     )
+}
+
+/// Looking for secrets in 30 MB.
+fn secrets(root: &Path) -> Result<(), Box<dyn Error>> {
+    for (name, rows) in secrets::tables(root)? {
+        let [(_, floor), (_, scan)] = rows.as_slice() else {
+            return Err("there are two ways".into());
+        };
+        table(&format!("Secrets in 30 MB, {name}, native"), *floor, &rows);
+        println!(
+            "The scan goes through {:.0} MB a second.\n",
+            secrets::rate(*scan)
+        );
+    }
+    Ok(())
 }
 
 /// Finding the store of a project, with settings files and a git root; and in a new process.
