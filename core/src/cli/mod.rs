@@ -13,7 +13,7 @@ use crate::limits::{FILE_MAX_BYTES, SECRETS_MAX_BYTES};
 use crate::lint::{Finding, Severity};
 use crate::memory::{MemoryHeader, format_manifest};
 use crate::model::ModelOptions;
-use crate::paths::{Environment, Refused};
+use crate::paths::{EnabledBecause, Environment, Refused, Source};
 use crate::report::{ReportCode, ReportEntry};
 use crate::secrets::{SecretFinding, scan_secrets};
 use crate::store::{
@@ -175,7 +175,7 @@ fn is_plainly_relative(path: &str) -> bool {
 async fn path(host: &Host, store: &Store, json: bool) -> Result<(), Error> {
     let opened = store.open_in(host).await?;
     if json {
-        return print_json(host, &opened).await;
+        return print_json(host, &PathJson::of(&opened)).await;
     }
     // What was refused is told below.
     let told = |entry: &&ReportEntry| entry.code != ReportCode::DirectoryRefused;
@@ -491,6 +491,49 @@ async fn report(host: &Host, report: &[ReportEntry]) -> Result<(), Error> {
         Ok(())
     } else {
         write(host, Stream::Stderr, lines).await
+    }
+}
+
+/// What `path --json` prints: what was found, without the places that only a program asks for.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PathJson<'a> {
+    directory: &'a str,
+    enabled: bool,
+    because: EnabledBecause,
+    chosen_by: Source,
+    chosen_file: Option<&'a str>,
+    project_key: Option<&'a str>,
+    project_root: Option<&'a str>,
+    refused: &'a [Refused],
+    report: &'a [ReportEntry],
+}
+
+impl<'a> PathJson<'a> {
+    fn of(opened: &'a Opened) -> Self {
+        let Opened {
+            directory,
+            enabled,
+            because,
+            chosen_by,
+            chosen_file,
+            project_key,
+            project_root,
+            refused,
+            places: _,
+            report,
+        } = opened;
+        Self {
+            directory,
+            enabled: *enabled,
+            because: *because,
+            chosen_by: *chosen_by,
+            chosen_file: chosen_file.as_deref(),
+            project_key: project_key.as_deref(),
+            project_root: project_root.as_deref(),
+            refused,
+            report,
+        }
     }
 }
 
