@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -509,3 +509,14 @@ function hash(text) {
 function mode(path) {
   return statSync(path).mode & 0o777;
 }
+
+test("what root saves in a user's store belongs to the user", { skip: process.geteuid?.() !== 0 && "needs root" }, async (t) => {
+  const path = folder(t);
+  chownSync(path, 1000, 1000);
+  const memdir = await Memdir.open({ directory: path });
+  await memdir.save({ type: "user", name: "Role", body: "x", path: "sub/role.md" });
+  for (const made of [".memdir", ".memdir/.gitignore", "sub", "sub/role.md", "MEMORY.md"]) {
+    const { uid, gid } = statSync(join(path, made));
+    assert.deepEqual([uid, gid], [1000, 1000], made);
+  }
+});

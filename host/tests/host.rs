@@ -356,3 +356,46 @@ fn nothing_is_changed_through_a_folder_that_is_exchanged_for_a_link() {
         }
     }
 }
+
+/// Only root can give files away, so nobody else can try it.
+#[test]
+fn what_root_makes_belongs_to_whom_the_folder_belongs() {
+    if std::fs::metadata("/proc/self").is_ok_and(|me| me.uid() != 0) {
+        return;
+    }
+    let root = Temporary::new();
+    let store = format!("{}/store", root.path());
+    std::fs::create_dir(&store).unwrap();
+    std::os::unix::fs::chown(&store, Some(1000), Some(1000)).unwrap();
+    let within = Some(store.clone());
+    let (folder, file) = (
+        format!("{store}/.memdir/deep"),
+        format!("{store}/.memdir/a"),
+    );
+    for effect in [
+        Effect::MakeDir {
+            path: folder.clone(),
+            within: within.clone(),
+            mode: 0o700,
+        },
+        Effect::Write {
+            path: file.clone(),
+            within,
+            content: Content::Text("a".to_owned()),
+            via: None,
+            mode: 0o600,
+            sync: false,
+        },
+        Effect::MakeDir {
+            path: format!("{store}/x/y"),
+            within: None,
+            mode: 0o700,
+        },
+    ] {
+        assert_eq!(perform(&effect), Outcome::Done);
+    }
+    for path in [folder, file, format!("{store}/x"), format!("{store}/x/y")] {
+        let owner = std::fs::metadata(&path).unwrap();
+        assert_eq!((owner.uid(), owner.gid()), (1000, 1000), "{path}");
+    }
+}

@@ -141,7 +141,8 @@ def test_writers_that_are_killed(writers: Writers, fresh: Path, python_programs:
         # A line that was cut by the kill told nobody anything.
         told.update(rest.split("\n")[:-1])
         killed_holding += lock.exists()
-        check(fresh, told - {""}, tail=200)
+        # A writer that was killed between its two steps leaves one memory without its line.
+        check(fresh, told - {""}, tail=number + 1)
         if number % 40 == 39:
             # An index of this length would hide what is lost from a reader of the prompt.
             told = {what for what in told if not what.endswith(".md")}

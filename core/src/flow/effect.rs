@@ -144,6 +144,9 @@ pub struct Event {
 /// With `within`, a folder that holds the path, no link below that folder is followed (`loop`), not
 /// even one that has just taken the place of a folder; the way to `within` itself may hold links.
 /// Without it only the last name of a file must be no link.
+///
+/// What a host makes while it runs as root belongs to the owner of the folder that it is made in, where
+/// files have owners: else a user could no longer read a store that root wrote to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "kind",

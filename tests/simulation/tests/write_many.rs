@@ -149,7 +149,7 @@ fn three_writers_leave_what_some_order_gives() {
     let acts = acts(&tree);
     let mut serial = Serial::new(STORE, &tree, &acts);
     let first = number("MEMDIR_SEED", 0);
-    let seeds = number("MEMDIR_SEEDS", 1_200);
+    let seeds = number("MEMDIR_SEEDS", 10_000);
     let taken = (first..first + seeds)
         .filter(|seed| one_seed(*seed, &tree, &acts, &mut serial))
         .count();
