@@ -96,3 +96,8 @@ class Program:
         ran = self.run(stdin=json.dumps(effects).encode(), folders=folders)
         assert ran.code == 0, ran.stderr
         return ran.json
+
+
+def printed_of(opened: dict[str, Any]) -> dict[str, Any]:
+    """What `path --json` prints of it: the places are for programs only."""
+    return {key: value for key, value in opened.items() if key != "places"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from component import SAVE_OPTIONS, Component, MemdirError, Variant
 from effects import Host
-from program import Program
+from program import Program, printed_of
 from stores import write
 
 # Put together here, so that no file holds a token.
@@ -118,7 +118,7 @@ def test_an_agent_has_a_memory_of_its_own(
         words = ["agent", "reviewer", *arguments, "--cwd", str(project)]
         return memdir.run(*words, folders=[home, project], env={"HOME": str(home)}, **options)
 
-    assert run("--json").json == found
+    assert run("--json").json == printed_of(found)
     shown = run("show", saved["path"])
     assert (shown.code, shown.stdout) == (0, (folder / saved["path"]).read_text())
     kept = run("save", "--type", "project", "--name", "Mine", "--scope", "local", stdin=b"x")

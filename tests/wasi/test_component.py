@@ -15,7 +15,7 @@ from component import (
     Variant,
 )
 from effects import Host, failed
-from program import Program
+from program import Program, printed_of
 from stores import HOSTILE_MEMORIES, HOSTILE_REPORT
 
 
@@ -49,7 +49,7 @@ def test_every_operation_of_a_store(component: Component, memdir: Program, sampl
     store, host = component.open(sample), Host()
     opened = component.flow("store.open", store).run(host)
     printed = memdir.run("path", "--json", "--dir", str(sample), folders=[sample])
-    assert opened == printed.json
+    assert printed.json == printed_of(opened)
     assert (opened["directory"], opened["enabled"]) == (f"{sample}/", True)
 
     scan = component.flow("store.scan", store).run(host)

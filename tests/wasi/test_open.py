@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from component import FEATURES, Component, MemdirError
 from effects import Host
-from program import Program
+from program import Program, printed_of
 from stores import write
 
 
@@ -45,11 +45,6 @@ def found(component: Component, **options: Any) -> dict[str, Any]:
         key: str(value) if isinstance(value, Path) else value for key, value in options.items()
     }
     return component.flow("store.open", component.open(**given)).run(Host())
-
-
-def printed_of(opened: dict[str, Any]) -> dict[str, Any]:
-    """What `path --json` prints of it: the places are for programs only."""
-    return {key: value for key, value in opened.items() if key != "places"}
 
 
 def test_the_project_of_the_working_directory_decides(
