@@ -32,7 +32,9 @@ test("view: a file with numbers, a part of it, a folder with sizes", async (t) =
   for (const view_range of [[4, 5], [0, 1], [3, 2], [1], "all"]) {
     await assert.rejects(tool.view({ path: "/memories/a.md", view_range }), code("invalid-argument"));
   }
-  await assert.rejects(tool.view({ path: "/memories", view_range: [1, 2] }), code("invalid-argument"));
+  // Of a folder, a range counts the entries.
+  assert.deepEqual((await tool.view({ path: "/memories", view_range: [2, 3] })).split("\n").slice(1, -1), ["2.0KB\t/memories", "2.0KB\t/memories/api/", "2.0KB\t/memories/api/limits.md"]);
+  await assert.rejects(tool.view({ path: "/memories", view_range: [4, 5] }), code("invalid-argument"));
   await assert.rejects(tool.view({ path: "/memories/b.md" }), code("not-found"));
 });
 
@@ -49,8 +51,10 @@ test("view: a folder of 10,000 files", async (t) => {
     writeFileSync(join(path, `note_${index}.md`), "x");
   }
   const lines = (await tool.view({ path: "/memories" })).trimEnd().split("\n");
-  assert.equal(lines.length, 1003, "head, folder, a thousand files, and how many more");
-  assert.match(lines.at(-1), /9000 more/);
+  assert.equal(lines.length, 1003, "head, folder, a thousand files, and what is not shown");
+  assert.match(lines.at(-1), /entries 1001 to 10000 .* view_range/);
+  const rest = (await tool.view({ path: "/memories", view_range: [9_901, -1] })).trimEnd().split("\n");
+  assert.deepEqual([rest.length, rest.at(-1)], [102, "1B\t/memories/note_9999.md"]);
 });
 
 test("create: a new file, also in a new folder", async (t) => {
@@ -118,7 +122,7 @@ test("rename: with its line in the index, and onto nothing", async (t) => {
   const rename = (from, to) => tool.rename({ old_path: `/memories/${from}`, new_path: `/memories/${to}` });
   await assert.rejects(rename("a.md", "b.md"), code("exists"));
   await assert.rejects(rename("c.md", "d.md"), code("not-found"));
-  await assert.rejects(rename("", "d"), code("path-empty"));
+  await assert.rejects(rename("", "d"), code("invalid-argument"));
   assert.equal(text("b.md"), "b");
   assert.equal(await rename("a.md", "deep/er/a.md"), "Renamed /memories/a.md to /memories/deep/er/a.md.");
   assert.deepEqual([text("deep/er/a.md"), text("MEMORY.md")], [memory("a"), "- [a](deep/er/a.md)\n"]);

@@ -151,13 +151,16 @@ FAILING: list[tuple[dict[str, Any], str, str]] = [
     *((rename("/memories/a.md", path), "path-outside-store", "") for path in OUTSIDE),
     (view("/memories/gone.md"), "not-found", "/memories/gone.md"),
     (view("/memories/latin.md"), "not-text", "UTF-8"),
-    (view("/memories/folder", view_range=[1, 2]), "invalid-argument", "view_range"),
+    (view("/memories/latin.md"), "not-text", "/memories/latin.md"),
+    (view("/memories/folder", view_range=[8, 9]), "invalid-argument", "view_range"),
     (view("/memories/a.md", view_range=[4, 9]), "invalid-argument", "3 lines"),
     (view("/memories/a.md", view_range=[0, 1]), "invalid-argument", "view_range"),
     (view("/memories/a.md", view_range=[3, 2]), "invalid-argument", "view_range"),
     (view("/memories/a.md", view_range="all"), "invalid-argument", "view_range"),
     ({"command": "view"}, "invalid-argument", "path"),
     (create("/memories/a.md"), "exists", "/memories/a.md"),
+    (create("/memories/latin.md"), "exists", "/memories/latin.md"),
+    (create("/memories/team/con.md"), "key-reserved", "/memories/team/con.md"),
     ({"command": "create", "path": "/memories/n.md"}, "invalid-argument", "file_text"),
     (replace("/memories/gone.md", "a"), "not-found", "/memories/gone.md"),
     (replace("/memories/a.md", "two"), "invalid-argument", "lines 2, 3"),
@@ -172,10 +175,12 @@ FAILING: list[tuple[dict[str, Any], str, str]] = [
     (delete("/memories"), "invalid-argument", "/memories"),
     (delete("/memories/"), "invalid-argument", "/memories"),
     (delete("/memories/gone.md"), "not-found", "/memories/gone.md"),
-    (rename("/memories/a.md", "/memories/latin.md"), "exists", "latin.md"),
+    (rename("/memories/a.md", "/memories/latin.md"), "exists", "/memories/latin.md"),
     (rename("/memories/a.md", "/memories/folder"), "exists", "folder"),
-    (rename("/memories/gone.md", "/memories/new.md"), "not-found", "gone.md"),
-    (rename("/memories", "/memories/new"), "path-empty", ""),
+    (rename("/memories/gone.md", "/memories/new.md"), "not-found", "/memories/gone.md"),
+    (rename("/memories/a.md", "/memories/team/a?.md"), "key-character", ""),
+    (rename("/memories", "/memories/new"), "invalid-argument", "/memories itself"),
+    (rename("/memories/a.md", "/memories"), "invalid-argument", "/memories itself"),
 ]
 
 
@@ -243,7 +248,7 @@ def test_ten_thousand_files(tmp_path: Path, face: Face) -> None:
         (tmp_path / f"{number:04}.md").write_bytes(b"a\n")
     listed = face(tmp_path, "tool", view("/memories")).splitlines()
     assert len(listed) <= 1_003
-    assert "9000 more" in listed[-1]
+    assert "1001 to 10000" in listed[-1]
     assert listed[2].endswith("\t/memories/0000.md")
     face(tmp_path, "tool", create("/memories/new.md"))
     face(tmp_path, "tool", insert("/memories/9999.md", 1, "b"))

@@ -36,6 +36,20 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// The paths that it names, relative to the store.
+    pub fn paths(&self) -> Vec<String> {
+        match self {
+            Self::View { path, .. }
+            | Self::Create { path, .. }
+            | Self::Replace { path, .. }
+            | Self::Insert { path, .. }
+            | Self::Delete { path } => vec![path.clone()],
+            Self::Rename { from, to } => vec![from.clone(), to.clone()],
+        }
+    }
+}
+
 /// Reads the input of a call of the tool, as a model gives it.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use crate::flow::{FileKind, Host};
 use crate::limits::{SCAN_MAX_DEPTH, TRASH_MAX_ITEMS};
 use crate::paths::check_relative;
 use crate::report::ReportCode;
-use crate::store::{Place, Store};
+use crate::store::{Place, Store, read};
 use crate::text::{line_end, lines_with_ends, without_end};
 use crate::write::{Forget, Move, Put, Task, TextEdit, WriteOutcome, WriteResult};
 
@@ -20,6 +20,18 @@ const ROOT: &str = "/memories";
 
 /// Does one command; the answer is text for the model.
 pub(crate) async fn run(store: &Store, host: &Host, command: Command) -> Result<String, Error> {
+    let named = command.paths();
+    let done = act(store, host, command).await;
+    // The model knows no other paths than those below its root.
+    done.map_err(|error| Error {
+        message: named
+            .iter()
+            .fold(error.message, |message, path| as_shown(&message, path)),
+        ..error
+    })
+}
+
+async fn act(store: &Store, host: &Host, command: Command) -> Result<String, Error> {
     match command {
         Command::View { path, range } => {
             let place = store.place_or_disabled(host).await?;
@@ -27,34 +39,44 @@ pub(crate) async fn run(store: &Store, host: &Host, command: Command) -> Result<
         }
         Command::Create { path, text } => {
             let shown = shown(&path);
+            let message = format!(
+                "{shown} is there already; change it with str_replace or insert, or delete it first"
+            );
+            let exists = Error::new(ErrorCode::Exists, message);
+            let taken = exists.clone();
             let edit: TextEdit = Box::new(move |old| match old {
                 None => Ok((text.clone(), String::new())),
-                Some(_) => Err(Error::new(
-                    ErrorCode::Exists,
-                    format!(
-                        "{shown} is there already; change it with str_replace or insert, or delete it first"
-                    ),
-                )),
+                Some(_) => Err(taken.clone()),
             });
-            let noted = put(store, host, path.clone(), edit).await?;
-            Ok(format!("Created {}.{noted}", self::shown(&path)))
+            let noted = put(store, host, path, edit).await;
+            // What cannot be read as text is there as well.
+            let noted = noted.map_err(|error| match error.code {
+                ErrorCode::NotText => exists,
+                _ => error,
+            })?;
+            Ok(format!("Created {shown}.{noted}"))
         }
         Command::Replace { path, old, new } => {
             let shown = shown(&path);
             let edit: TextEdit = Box::new(move |text| replace(text, &shown, &old, &new));
+            there(store, host, &path).await?;
             put(store, host, path, edit).await
         }
         Command::Insert { path, line, text } => {
             let shown = shown(&path);
             let edit: TextEdit = Box::new(move |old| insert(old, &shown, line, &text));
+            there(store, host, &path).await?;
             put(store, host, path, edit).await
         }
         Command::Delete { path } => delete(store, host, &path).await,
         Command::Rename { from, to } => {
-            let (old, new) = (shown(&from), shown(&to));
-            if let Some(refused) = store.nothing_there(host, Some(&from)).await? {
-                settled(refused)?;
+            if from.is_empty() || to.is_empty() {
+                return Err(wrong(
+                    "/memories itself is not renamed; name a file or a folder in it",
+                ));
             }
+            let (old, new) = (shown(&from), shown(&to));
+            there(store, host, &from).await?;
             let result = store
                 .write_in(host, |place| Move::new(from, to, place).map(Task::Move))
                 .await?;
@@ -70,6 +92,35 @@ fn shown(path: &str) -> String {
         ROOT.to_owned()
     } else {
         format!("{ROOT}/{path}")
+    }
+}
+
+/// A message about a path of the store, with the path as the model knows it.
+fn as_shown(message: &str, path: &str) -> String {
+    let mut told = String::new();
+    let mut rest = message;
+    // One plain word could be a word of the message.
+    let is_clear = path.contains(['.', '/']);
+    while let Some((before, after)) = rest.split_once(path).filter(|_| is_clear) {
+        told.push_str(before);
+        // A longer path that ends or goes on with this one is another path.
+        let part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '-');
+        let is_part = before.ends_with(part) || after.starts_with(part);
+        told.push_str(&if is_part {
+            path.to_owned()
+        } else {
+            shown(path)
+        });
+        rest = after;
+    }
+    told + rest
+}
+
+/// Nothing is changed, and no folder made, where no store is yet.
+async fn there(store: &Store, host: &Host, path: &str) -> Result<(), Error> {
+    match store.nothing_there(host, Some(path)).await? {
+        Some(_) => Err(missing(&shown(path))),
+        None => Ok(()),
     }
 }
 
@@ -125,7 +176,7 @@ fn replace(
         let crlf = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
         (crlf(old), crlf(new))
     };
-    let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
+    let places = places_of(text, &old);
     let line_of = |at: usize| {
         let before = text.get(..at).unwrap_or_default();
         before.matches('\n').count().saturating_add(1)
@@ -149,6 +200,19 @@ fn replace(
             )))
         }
     }
+}
+
+/// Where a text stands in another, overlapping places too: each of them could be meant.
+fn places_of(text: &str, part: &str) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut from = 0;
+    while let Some(found) = text.get(from..).and_then(|rest| rest.find(part)) {
+        let at = from.saturating_add(found);
+        places.push(at);
+        let first = text.get(at..).and_then(|rest| rest.chars().next());
+        from = at.saturating_add(first.map_or(1, char::len_utf8));
+    }
+    places
 }
 
 /// Inserts lines after line `line`, 0 for the beginning.
@@ -211,7 +275,12 @@ async fn delete(store: &Store, host: &Host, path: &str) -> Result<String, Error>
         host.stop_if_cancelled()?;
         match stat {
             Ok(stat) if stat.kind == FileKind::Directory && depth < SCAN_MAX_DEPTH => {}
-            Ok(_) => {
+            Ok(stat) => {
+                // A link that is refused is refused before anything is gone.
+                if stat.kind != FileKind::File {
+                    read::locate(&place, host, &folder).await?;
+                    host.stop_if_cancelled()?;
+                }
                 files.push(folder);
                 folders.remove(seen - 1);
                 seen -= 1;

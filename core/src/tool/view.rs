@@ -25,12 +25,7 @@ pub(super) async fn view(
     let stat = host.lstat(&place.path(path)).await;
     host.stop_if_cancelled()?;
     match stat {
-        Ok(stat) if stat.kind == FileKind::Directory => {
-            if range.is_some() {
-                return Err(wrong("view_range is for files; leave it out for a folder"));
-            }
-            folder(place, host, path).await
-        }
+        Ok(stat) if stat.kind == FileKind::Directory => folder(place, host, path, range).await,
         // An empty store has no folder yet.
         Err(_) if path.is_empty() => Ok(head(path) + &entry(0, path)),
         Err(_) => Err(super::missing(&shown(path))),
@@ -44,38 +39,40 @@ pub(super) async fn view(
 fn file(text: &str, path: &str, range: Option<(i64, i64)>) -> Result<String, Error> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let lines = lines(text);
-    let count = lines.len();
-    let (first, last) = match range {
-        None => (1, count),
-        Some((first, last)) => {
-            let end = if last == -1 {
-                Some(count)
-            } else {
-                usize::try_from(last).ok()
-            };
-            let first = usize::try_from(first).ok().filter(|first| *first >= 1);
-            match (first, end) {
-                (Some(first), Some(end)) if first <= end && first <= count.max(1) => {
-                    (first, end.min(count))
-                }
-                _ => {
-                    return Err(wrong(&format!(
-                        "view_range is no part of {}, which has {count} lines; give its first and last line, -1 for the end",
-                        shown(path)
-                    )));
-                }
-            }
-        }
-    };
+    let (first, last) = part(range, path, lines.len(), "lines")?;
     let mut view = format!("{} with line numbers:\n", shown(path));
     let taken = numbered(&lines, first, last, &mut view);
     if taken < last {
-        view.push_str(&format!(
-            "(lines {} to {last} are not shown; view them with view_range)\n",
-            taken.saturating_add(1)
-        ));
+        view.push_str(&not_shown("lines", taken.saturating_add(1), last));
     }
     Ok(view)
+}
+
+/// The first and the last one, from 1, of `count` lines or entries that are asked for.
+fn part(
+    range: Option<(i64, i64)>,
+    path: &str,
+    count: usize,
+    units: &str,
+) -> Result<(usize, usize), Error> {
+    let Some((first, last)) = range else {
+        return Ok((1, count));
+    };
+    let end = if last == -1 {
+        Some(count)
+    } else {
+        usize::try_from(last).ok()
+    };
+    let first = usize::try_from(first).ok().filter(|first| *first >= 1);
+    match (first, end) {
+        (Some(first), Some(end)) if first <= end && first <= count.max(1) => {
+            Ok((first, end.min(count)))
+        }
+        _ => Err(wrong(&format!(
+            "view_range is no part of {}, which has {count} {units}; give the first and the last, -1 for the end",
+            shown(path)
+        ))),
+    }
 }
 
 /// Appends lines with their numbers as long as there is room; the last one that was.
@@ -113,8 +110,13 @@ struct Listed {
     bytes: u64,
 }
 
-/// Two levels of a folder, without what is hidden.
-async fn folder(place: &Place, host: &Host, path: &str) -> Result<String, Error> {
+/// Two levels of a folder, without what is hidden; a range counts its entries.
+async fn folder(
+    place: &Place,
+    host: &Host,
+    path: &str,
+    range: Option<(i64, i64)>,
+) -> Result<String, Error> {
     let mut listed = list(place, host, vec![path.to_owned()]).await?;
     let folders = listed.iter().filter(|entry| entry.is_folder);
     let inner = list(
@@ -133,14 +135,26 @@ async fn folder(place: &Place, host: &Host, path: &str) -> Result<String, Error>
     listed.extend(inner);
     order::sort(&mut listed, |a, b| a.path.cmp(&b.path));
     let mut view = head(path) + &entry(total, path);
-    for listed in listed.iter().take(TOOL_VIEW_ENTRIES) {
+    let (first, last) = part(range, path, listed.len(), "entries")?;
+    let asked = listed
+        .get(first.saturating_sub(1)..last)
+        .unwrap_or_default();
+    for listed in asked.iter().take(TOOL_VIEW_ENTRIES) {
         let slash = if listed.is_folder { "/" } else { "" };
         view.push_str(&entry(listed.bytes, &format!("{}{slash}", listed.path)));
     }
-    if let Some(more @ 1..) = listed.len().checked_sub(TOOL_VIEW_ENTRIES) {
-        view.push_str(&format!("(and {more} more; view a folder in it)\n"));
+    if asked.len() > TOOL_VIEW_ENTRIES {
+        view.push_str(&not_shown(
+            "entries",
+            first.saturating_add(TOOL_VIEW_ENTRIES),
+            last,
+        ));
     }
     Ok(view)
+}
+
+fn not_shown(units: &str, first: usize, last: usize) -> String {
+    format!("({units} {first} to {last} are not shown; view them with view_range)\n")
 }
 
 fn is_in(path: &str, folder: &str) -> bool {

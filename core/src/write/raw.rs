@@ -6,7 +6,7 @@ use super::commit::{Change, Committed, Look, commit, failed, look};
 use super::index::retarget;
 use super::lock::Lock;
 use super::result::{WriteResult, hash};
-use super::save::check_content;
+use super::save::{check_content, check_new_key};
 use super::target::{FOLDERS, index_path};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, FileKind, Host, join};
@@ -75,7 +75,9 @@ impl Put {
                 format!("{path} would have more than {FILE_MAX_BYTES} bytes; split it up");
             return refused(Error::new(ErrorCode::TooLarge, message).at(&path));
         }
-        let report = match check_content(&path, &content) {
+        let checked =
+            check_new_key(&path, old.is_none()).and_then(|()| check_content(&path, &content));
+        let report = match checked {
             Ok(report) => report,
             Err(error) => return refused(error.at(&path)),
         };
@@ -165,6 +167,9 @@ impl Move {
                 self.from
             );
             return refused(ErrorCode::InvalidArgument, message);
+        }
+        if let Err(error) = check_new_key(&self.to, true) {
+            return refused(error.code, error.message);
         }
         if from.kind == FileKind::File {
             let checked = match look(host, &place, &self.from).await? {

@@ -13,13 +13,14 @@ use super::target::{ABSENT, check_expect, check_target, index_folder, index_path
 use super::tombstones;
 use crate::error::{Error, ErrorCode};
 use crate::flow::Host;
-use crate::limits::FILE_MAX_NUMBER;
+use crate::limits::{FILE_MAX_NUMBER, TEAM_FOLDER};
 use crate::memory::{
     IndexSize, MemoryType, Scope, default_scope, format_iso, index_size, parse_frontmatter,
 };
 use crate::report::{ReportCode, ReportEntry};
 use crate::secrets::{SecretFinding, scan_secrets};
 use crate::store::{Features, Place};
+use crate::team::validate_team_key;
 use crate::text::quoted;
 
 /// What is to be saved. A new memory needs a type and a name; of one that is there already, what is
@@ -172,7 +173,9 @@ impl Save {
                 Err(error) => return refused(error.at(&path)),
             },
         };
-        let mut report = match check_content(&path, &content) {
+        let checked =
+            check_new_key(&path, old.is_none()).and_then(|()| check_content(&path, &content));
+        let mut report = match checked {
             Ok(report) => report,
             Err(error) => return refused(error.at(&path)),
         };
@@ -391,7 +394,8 @@ fn label(text: &str) -> (Option<String>, Option<String>) {
 /// `user-private`, and `secret-found` for what teammates would see; it names the kind, never the value.
 pub(super) fn check_content(path: &str, content: &str) -> Result<Vec<ReportEntry>, Error> {
     let read = parse_frontmatter(content);
-    let is_team = Scope::of(path) == Scope::Team;
+    // Where case does not count, TEAM is the folder of the team too.
+    let is_team = Scope::of(&path.to_ascii_lowercase()) == Scope::Team;
     if is_team && read.kind == Some(MemoryType::User) {
         return Err(Error::new(
             ErrorCode::UserPrivate,
@@ -415,6 +419,17 @@ pub(super) fn check_content(path: &str, content: &str) -> Result<Vec<ReportEntry
         ReportEntry::new(path, ReportCode::SecretFound, message)
     });
     Ok(problems.chain(secrets).collect())
+}
+
+/// A file that would be new in the team's folder has a name that every teammate's disk can hold
+/// (facts 11.1). One that is there already may be changed, whatever it is called.
+pub(super) fn check_new_key(path: &str, is_new: bool) -> Result<(), Error> {
+    match path.split_once('/') {
+        Some((folder, key)) if is_new && folder == TEAM_FOLDER => {
+            validate_team_key(key, &[]).map(|_| ())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn stem(path: &str) -> &str {

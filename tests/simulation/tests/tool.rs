@@ -98,6 +98,18 @@ fn texts_are_made_changed_and_taken_away() {
     ask(&mut host, replace("/memories/a.md", "two and", "$& {}")).unwrap();
     assert_eq!(file(&host, "a.md"), "one\ntwo\n$& {} a half");
 
+    // Overlapping places are two as well.
+    ask(
+        &mut host,
+        serde_json::json!({ "command": "create", "path": "/memories/o.md", "file_text": "aaa" }),
+    )
+    .unwrap();
+    assert_eq!(
+        ask(&mut host, replace("/memories/o.md", "aa", "b")),
+        Err(ErrorCode::InvalidArgument)
+    );
+    assert_eq!(file(&host, "o.md"), "aaa");
+
     let insert = |line: i64| serde_json::json!({ "command": "insert", "path": "/memories/a.md", "insert_line": line, "insert_text": "in" });
     assert_eq!(ask(&mut host, insert(4)), Err(ErrorCode::InvalidArgument));
     assert_eq!(ask(&mut host, insert(-1)), Err(ErrorCode::InvalidArgument));
@@ -134,9 +146,61 @@ fn texts_are_made_changed_and_taken_away() {
     ask(&mut host, delete("/memories/sub")).unwrap();
     ask(&mut host, delete("/memories/n/new.txt")).unwrap();
     let files = Folder::new(&host.tree, STORE).files();
-    assert_eq!(files.keys().collect::<Vec<_>>(), ["MEMORY.md", "c d.md"]);
+    assert_eq!(
+        files.keys().collect::<Vec<_>>(),
+        ["MEMORY.md", "c d.md", "o.md"]
+    );
     assert_eq!(file(&host, "MEMORY.md"), "- [A](c%20d.md)\n");
     assert_eq!(Folder::new(&host.tree, STORE).left_over(), [""; 0]);
+}
+
+#[test]
+fn nothing_is_deleted_of_a_folder_with_a_link_that_leaves_the_store() {
+    let mut tree = tree();
+    tree.file("/outside.md", "x\n");
+    tree.link("/mem/sub/z.md", "/outside.md");
+    let mut host = SimHost::with_tree(1, tree);
+    let delete = serde_json::json!({ "command": "delete", "path": "/memories/sub" });
+    assert_eq!(ask(&mut host, delete), Err(ErrorCode::LinkOutside));
+    assert_eq!(file(&host, "sub/b.md"), "b\r\nc\r\n");
+}
+
+#[test]
+fn an_edit_makes_no_store() {
+    let mut host = SimHost::with_tree(1, Tree::new());
+    for input in [
+        serde_json::json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": "a" }),
+        serde_json::json!({ "command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "a" }),
+        serde_json::json!({ "command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md" }),
+        serde_json::json!({ "command": "delete", "path": "/memories/a.md" }),
+    ] {
+        assert_eq!(ask(&mut host, input), Err(ErrorCode::NotFound));
+    }
+    assert!(
+        host.tree
+            .nodes()
+            .keys()
+            .all(|path| !path.starts_with(STORE.as_bytes()))
+    );
+}
+
+/// Where case does not count, another spelling is the same folder.
+#[test]
+fn a_secret_stays_out_of_team_however_it_is_spelt() {
+    let secret = format!(
+        "ghp_{}",
+        "aB3dE5gH7j".repeat(4).get(..36).unwrap_or_default()
+    );
+    for folder in ["team", "TEAM", "Team"] {
+        let mut host = SimHost::with_tree(1, tree());
+        let path = format!("/memories/{folder}/a.md");
+        let create = serde_json::json!({ "command": "create", "path": path, "file_text": secret });
+        assert_eq!(
+            ask(&mut host, create),
+            Err(ErrorCode::SecretFound),
+            "{folder}"
+        );
+    }
 }
 
 /// Whatever happens at an effect, a file is an old or a new one, and nothing temporary stays.
