@@ -4,6 +4,7 @@
 
 mod filler;
 mod memory;
+mod peers;
 mod quality;
 mod raw;
 mod samples;
@@ -40,8 +41,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         [] => {}
         [saving::WRITER, folder, name] => return saving::write(folder, name),
+        [secrets::INSIDE] => return secrets::inside(std::io::stdout()),
+        [peers::SCANNER, folder] => {
+            println!("{}", peers::look_through(folder)?);
+            return Ok(());
+        }
         // One part by itself is what is looked at while it is changed.
-        ["secrets"] => return secrets(root),
+        ["secrets"] => return in_folder(|folder| secrets(root, folder)),
         ["saving"] => return in_folder(|folder| saving(root, folder)),
         [split, ..] => return quality::compare(root, split, 0),
     }
@@ -81,7 +87,7 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     open(root, &folder.join("project"), small)?;
     saving(root, &folder.join("saving"))?;
-    secrets(root)?;
+    secrets(root, &folder.join("secrets"))?;
     for (split, filler) in [("tune", 0), ("test", 0), ("test", 2_000)] {
         quality::compare(root, split, filler)?;
     }
@@ -243,17 +249,38 @@ fn saving(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     )
 }
 
-/// Looking for secrets in 30 MB.
-fn secrets(root: &Path) -> Result<(), Box<dyn Error>> {
-    for (name, rows) in secrets::tables(root)? {
-        let [(_, floor), (_, scan)] = rows.as_slice() else {
-            return Err("there are two ways".into());
-        };
-        table(&format!("Secrets in 30 MB, {name}, native"), *floor, &rows);
-        println!(
-            "The scan goes through {:.0} MB a second.\n",
-            secrets::rate(*scan)
+/// Looking for secrets in 30 MB: in one text, native and in wasm, and in files beside other tools.
+fn secrets(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let mut places = vec![("native", secrets::tables(root)?)];
+    let in_wasm = secrets::tables_in_wasm(root)?;
+    if in_wasm.is_empty() {
+        println!("Left out: secrets in wasm, which `make bench` compiles.\n");
+    }
+    places.extend(in_wasm);
+    for (place, tables) in places {
+        for (name, rows) in tables {
+            let [(_, floor), (_, scan)] = rows.as_slice() else {
+                return Err("there are two ways".into());
+            };
+            table(&format!("Secrets in 30 MB, {name}, {place}"), *floor, &rows);
+            println!(
+                "The scan goes through {:.0} MB a second.\n",
+                secrets::rate(*scan)
+            );
+        }
+    }
+    for (name, rows) in peers::tables(root, folder)? {
+        let (_, memdir) = rows.first().ok_or("memdir itself is there")?;
+        table(
+            &format!("Secrets in 30 MB of clean Markdown, {name}, whole commands"),
+            *memdir,
+            &rows,
         );
+        for tool in peers::INSTALLED {
+            if !rows.iter().any(|(name, _)| name == tool) {
+                println!("Left out: {tool}, which is not installed.\n");
+            }
+        }
     }
     Ok(())
 }

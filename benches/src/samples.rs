@@ -24,6 +24,11 @@ impl Samples {
         Ok(())
     }
 
+    /// Whether a round took longer than that.
+    pub fn any_above(&self, ms: f64) -> bool {
+        self.0.iter().any(|sample| *sample > ms)
+    }
+
     /// The median.
     pub fn median_ms(mut self) -> f64 {
         self.0.sort_by(f64::total_cmp);

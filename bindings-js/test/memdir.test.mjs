@@ -405,7 +405,7 @@ test("what a listener throws never reaches the operation", async (t) => {
   }
   assert.equal(events.length, 1);
   assert.deepEqual([events[0].kind, events[0].path], ["warning", "MEMORY.md"]);
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await setTimeout(10);
   assert.deepEqual(warnings, ["the event listener failed: thrown", "the event listener failed: rejected"]);
 });
 

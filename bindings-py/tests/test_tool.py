@@ -160,7 +160,7 @@ FAILING: list[tuple[dict[str, Any], str, str]] = [
     ({"command": "view"}, "invalid-argument", "path"),
     (create("/memories/a.md"), "exists", "/memories/a.md"),
     (create("/memories/latin.md"), "exists", "/memories/latin.md"),
-    (create("/memories/team/con.md"), "key-reserved", "/memories/team/con.md"),
+    (create("/memories/team/con.md"), "key-reserved", "con.md"),
     ({"command": "create", "path": "/memories/n.md"}, "invalid-argument", "file_text"),
     (replace("/memories/gone.md", "a"), "not-found", "/memories/gone.md"),
     (replace("/memories/a.md", "two"), "invalid-argument", "lines 2, 3"),
