@@ -168,7 +168,7 @@ export type WriteOutcome = "written" | "unchanged" | "conflict" | "refused";
 export interface WriteResult {
   /** How it ended. */
   outcome: WriteOutcome;
-  /** Relative to the store, with `/`; null when it was refused before there was one. */
+  /** Relative to the store, with `/`; null when it was refused before there was one, or holds a secret. */
   path: string | null;
   /** The same for tools that read files. */
   absolutePath: string | null;

@@ -65,6 +65,8 @@ test("create: a new file, also in a new folder", async (t) => {
   await assert.rejects(tool.create({ path: "/memories/api", file_text: "x" }), code("is-a-directory"));
   await assert.rejects(tool.create({ path: "/memories/api/limits.md/x.md", file_text: "x" }), code("not-a-directory"));
   await assert.rejects(tool.create({ path: "/memories", file_text: "x" }), code("path-empty"));
+  await assert.rejects(tool.create({ path: "/memories/a/", file_text: "x" }), code("invalid-argument"));
+  await assert.rejects(tool.create({ path: "/memories/a.md", file_text: "a\0b" }), code("invalid-text"));
   assert.equal(text("api/limits.md"), "é\r\n");
   assert.deepEqual((await memdir.scan()).memories.map(({ path }) => path), ["api/limits.md"]);
 });
@@ -89,7 +91,7 @@ test("str_replace: exactly one place", async (t) => {
 test("insert: after a line, and no further than the end", async (t) => {
   const { tool, text } = await opened(t, { "a.md": "one\ntwo", "crlf.md": "a\r\nb\r\n", "empty.md": "" });
   const insert = (name, insert_line, insert_text) => tool.insert({ path: `/memories/${name}`, insert_line, insert_text });
-  for (const line of [3, -1, 1.5, 2 ** 60, NaN, "1", undefined]) {
+  for (const line of [3, -1, 1.5, 2 ** 60, 2 ** 70, NaN, "1", true, undefined]) {
     await assert.rejects(insert("a.md", line, "x"), code("invalid-argument"), String(line));
   }
   await insert("a.md", 0, "zero\n");
@@ -121,6 +123,7 @@ test("rename: with its line in the index, and onto nothing", async (t) => {
   const { tool, path, text } = await opened(t, { "a.md": memory("a"), "b.md": "b", "MEMORY.md": "- [a](a.md)\n" });
   const rename = (from, to) => tool.rename({ old_path: `/memories/${from}`, new_path: `/memories/${to}` });
   await assert.rejects(rename("a.md", "b.md"), code("exists"));
+  await assert.rejects(rename("a.md", "b.md/c.md"), code("not-a-directory"));
   await assert.rejects(rename("c.md", "d.md"), code("not-found"));
   await assert.rejects(rename("", "d"), code("invalid-argument"));
   assert.equal(text("b.md"), "b");

@@ -337,7 +337,7 @@ class WriteResult:
     Attributes:
         outcome: How it ended.
         path: The memory, relative to the store, with `/`; None when it was refused before there was
-            one.
+            one, or when it holds a secret.
         absolute_path: The same for tools that read files.
         hash: `sha256:` and 64 hex digits of the file as it is now; None when there is none.
         created: Whether the file is new.

@@ -195,7 +195,7 @@ impl Place {
     }
 
     /// A path below the store, absolute or relative to it, as it is named there; none for any other.
-    fn relative(&self, path: &str) -> Option<String> {
+    pub fn relative(&self, path: &str) -> Option<String> {
         let path = if self.platform.is_absolute(path) {
             self.platform.normalise(path)
         } else {
@@ -327,8 +327,9 @@ impl Store {
     /// the message of an error. `/memories` is the store; what is written goes through the lock and the
     /// trash like everything else.
     ///
-    /// The flow fails with `invalid-argument`, `path-outside-store`, `not-found`, `exists`, `not-text`,
-    /// `too-large`, `user-private`, `disabled`, `busy`, or what the disk gave.
+    /// The flow fails with `invalid-argument`, `invalid-text`, `path-outside-store`, `not-found`, `exists`,
+    /// `not-text`, `too-large`, `user-private`, `secret-found`, the codes of
+    /// [`crate::team::validate_team_key`], `disabled`, `busy`, or what the disk gave.
     #[must_use]
     pub fn tool(&self, input: String) -> Flow<String> {
         self.flow(|store, host| async move {

@@ -97,6 +97,24 @@ pub(crate) async fn locate(
     host: &Host,
     path: &str,
 ) -> Result<(String, Stat), Error> {
+    let (real, stat) = resolve(place, host, path).await?;
+    let refuse = |code, what: &str| Err(Error::new(code, format!("{path} {what}")).at(path));
+    match stat.kind {
+        FileKind::File => Ok((place.path(&real), stat)),
+        FileKind::Directory => refuse(ErrorCode::IsADirectory, "is a folder; name a file in it"),
+        FileKind::Link | FileKind::Other => refuse(
+            ErrorCode::Unsupported,
+            "is no regular file and is not opened",
+        ),
+    }
+}
+
+/// Where a path of the store leads, relative to the store, if that is in the store, and what is there.
+pub(crate) async fn resolve(
+    place: &Place,
+    host: &Host,
+    path: &str,
+) -> Result<(String, Stat), Error> {
     check_relative(path, place.platform)?;
     let full = place.path(path);
     let fail = |doing: &'static str| move |failure| Error::from_failure(&failure, doing, path);
@@ -119,12 +137,6 @@ pub(crate) async fn locate(
         );
     }
     let stat = host.lstat(&target).await.map_err(fail("reading"))?;
-    match stat.kind {
-        FileKind::File => Ok((place.path(rest), stat)),
-        FileKind::Directory => refuse(ErrorCode::IsADirectory, "is a folder; name a file in it"),
-        FileKind::Link | FileKind::Other => refuse(
-            ErrorCode::Unsupported,
-            "is no regular file and is not opened",
-        ),
-    }
+    let real = rest.replace(place.platform.separator(), "/");
+    Ok((real, stat))
 }

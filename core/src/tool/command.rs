@@ -63,17 +63,30 @@ pub(crate) fn parse(input: &str) -> Result<Command, Error> {
         _ => Err(wrong(&format!("{name} is missing; give a text"))),
     };
     let path = |name: &str| relative(&text(name)?);
+    // A file is not named with a separator at its end.
+    let file = |name: &str| {
+        let given = text(name)?;
+        let path = relative(&given)?;
+        if given.ends_with('/') && !path.is_empty() {
+            let message = format!(
+                "{} is the path of a folder; name a file, without / at its end",
+                crate::text::quoted(&given)
+            );
+            return Err(wrong(&message));
+        }
+        Ok(path)
+    };
     Ok(match text("command")?.as_str() {
         "view" => Command::View {
             path: path("path")?,
             range: range(input.get("view_range"))?,
         },
         "create" => Command::Create {
-            path: path("path")?,
+            path: file("path")?,
             text: text("file_text")?,
         },
         "str_replace" => Command::Replace {
-            path: path("path")?,
+            path: file("path")?,
             old: text("old_str")?,
             // Left out, it is removed.
             new: match input.get("new_str") {
@@ -82,13 +95,17 @@ pub(crate) fn parse(input: &str) -> Result<Command, Error> {
             },
         },
         "insert" => Command::Insert {
-            path: path("path")?,
-            line: input
-                .get("insert_line")
-                .and_then(Value::as_i64)
-                .ok_or_else(|| {
-                    wrong("insert_line is missing; give a line number, 0 for the beginning")
+            path: file("path")?,
+            line: match input.get("insert_line") {
+                None | Some(Value::Null) => {
+                    return Err(wrong(
+                        "insert_line is missing; give a line number, 0 for the beginning",
+                    ));
+                }
+                Some(line) => whole(line).ok_or_else(|| {
+                    wrong("insert_line is no whole number of a line; give one, 0 for the beginning")
                 })?,
+            },
             text: text("insert_text")?,
         },
         "delete" => Command::Delete {
@@ -115,12 +132,25 @@ fn range(value: Option<&Value>) -> Result<Option<(i64, i64)>, Error> {
         _ => &[],
     };
     match numbers {
-        [first, last] => match (first.as_i64(), last.as_i64()) {
+        [first, last] => match (whole(first), whole(last)) {
             (Some(first), Some(last)) => Ok(Some((first, last))),
-            _ => Err(wrong("view_range is no pair of line numbers")),
+            _ => Err(wrong(
+                "view_range holds what is no whole number of a line; give the first and the last line",
+            )),
         },
         _ => Err(wrong("view_range is no pair of line numbers")),
     }
+}
+
+/// A whole number, however it is written: JSON does not tell 1.0 from 1.
+fn whole(value: &Value) -> Option<i64> {
+    /// Beyond it a float does not tell one whole number from the next.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let whole = |number: &f64| number.fract() == 0.0 && number.abs() <= EXACT;
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and fits")]
+    let number = |number: f64| number as i64;
+    let float = || value.as_f64().filter(whole).map(number);
+    value.as_i64().or_else(float)
 }
 
 /// The path below the virtual root.

@@ -7,13 +7,13 @@ mod view;
 
 pub(crate) use self::command::{Command, parse};
 use crate::error::{Error, ErrorCode};
-use crate::flow::{FileKind, Host};
-use crate::limits::{SCAN_MAX_DEPTH, TRASH_MAX_ITEMS};
+use crate::flow::{FailureCode, FileKind, Host};
+use crate::limits::{FILE_MAX_BYTES, SCAN_MAX_DEPTH, TRASH_MAX_ITEMS};
 use crate::paths::check_relative;
 use crate::report::ReportCode;
 use crate::store::{Place, Store, read};
 use crate::text::{line_end, lines_with_ends, without_end};
-use crate::write::{Forget, Move, Put, Task, TextEdit, WriteOutcome, WriteResult};
+use crate::write::{Forget, Move, Put, Task, TextEdit, WriteOutcome, WriteResult, hidden};
 
 /// The folder that a model knows the store by.
 const ROOT: &str = "/memories";
@@ -23,11 +23,14 @@ pub(crate) async fn run(store: &Store, host: &Host, command: Command) -> Result<
     let named = command.paths();
     let done = act(store, host, command).await;
     // The model knows no other paths than those below its root.
-    done.map_err(|error| Error {
-        message: named
-            .iter()
-            .fold(error.message, |message, path| as_shown(&message, path)),
-        ..error
+    done.map_err(|error| {
+        let shown = named.iter();
+        let message = shown.fold(error.message, |message, path| as_shown(&message, path));
+        Error {
+            message: hidden(&message, &named),
+            path: error.path.map(|path| hidden(&path, &named)),
+            ..error
+        }
     })
 }
 
@@ -86,8 +89,13 @@ async fn act(store: &Store, host: &Host, command: Command) -> Result<String, Err
     }
 }
 
-/// A path of the store as the model knows it.
+/// A path of the store in a message to the model.
 fn shown(path: &str) -> String {
+    below(&hidden(path, &[path]))
+}
+
+/// A path of the store as the model knows it.
+fn below(path: &str) -> String {
     if path.is_empty() {
         ROOT.to_owned()
     } else {
@@ -265,38 +273,7 @@ async fn delete(store: &Store, host: &Host, path: &str) -> Result<String, Error>
     }
     let place = store.place_or_disabled(host).await?;
     check_relative(path, place.platform)?;
-    let mut folders = vec![(path.to_owned(), 0)];
-    let mut files = Vec::new();
-    let mut seen = 0;
-    while let Some((folder, depth)) = folders.get(seen).cloned() {
-        seen += 1;
-        let full = place.path(&folder);
-        let stat = host.lstat(&full).await;
-        host.stop_if_cancelled()?;
-        match stat {
-            Ok(stat) if stat.kind == FileKind::Directory && depth < SCAN_MAX_DEPTH => {}
-            Ok(stat) => {
-                // A link that is refused is refused before anything is gone.
-                if stat.kind != FileKind::File {
-                    read::locate(&place, host, &folder).await?;
-                    host.stop_if_cancelled()?;
-                }
-                files.push(folder);
-                folders.remove(seen - 1);
-                seen -= 1;
-                continue;
-            }
-            Err(_) if depth == 0 => return Err(missing(&shown(path))),
-            Err(_) => continue,
-        }
-        let listing = host.list(&full, Some(&place.directory)).await;
-        host.stop_if_cancelled()?;
-        let listing =
-            listing.map_err(|failure| Error::from_failure(&failure, "deleting", &folder))?;
-        for entry in listing.entries {
-            folders.push((format!("{folder}/{}", entry.name), depth + 1));
-        }
-    }
+    let Contents { files, folders } = contents(&place, host, path).await?;
     // More would push each other out of the trash.
     if files.len() > TRASH_MAX_ITEMS {
         let message = format!(
@@ -306,18 +283,139 @@ async fn delete(store: &Store, host: &Host, path: &str) -> Result<String, Error>
         );
         return Err(wrong(&message));
     }
-    for file in files {
-        let task = |place: &Place| Forget::any(file, place).map(Task::Forget);
-        settled(store.write_in(host, task).await?.0)?;
+    let half = |error: Error, gone: usize| match gone {
+        0 => error,
+        _ => Error {
+            message: format!(
+                "{}; before that, {gone} of {} files of {} went to the trash",
+                error.message,
+                files.len(),
+                shown(path)
+            ),
+            ..error
+        },
+    };
+    for (gone, file) in files.iter().enumerate() {
+        let task = |place: &Place| Forget::any(file.clone(), place).map(Task::Forget);
+        let done = store.write_in(host, task).await;
+        done.and_then(|(result, _)| settled(result))
+            .map_err(|error| half(error, gone))?;
     }
-    for (folder, _) in folders.iter().rev() {
+    for folder in folders.iter().rev() {
         let removed = host
             .remove(&place.path(folder), Some(&place.directory))
             .await;
         host.stop_if_cancelled()?;
-        removed.map_err(|failure| Error::from_failure(&failure, "deleting", folder))?;
+        removed.map_err(|failure| {
+            let error = Error::from_failure(&failure, "deleting", folder);
+            half(error, files.len())
+        })?;
     }
     Ok(format!("Deleted {}.", shown(path)))
+}
+
+/// What goes when something is deleted.
+#[derive(Default)]
+struct Contents {
+    /// Links first: without what they lead to they could not go.
+    files: Vec<String>,
+    /// Each before those in it.
+    folders: Vec<String>,
+}
+
+/// Looks at all that is to be deleted, so that what cannot be is found before the first file is gone.
+async fn contents(place: &Place, host: &Host, path: &str) -> Result<Contents, Error> {
+    let stat = host.lstat(&place.path(path)).await;
+    host.stop_if_cancelled()?;
+    let Ok(stat) = stat else {
+        return Err(missing(&shown(path)));
+    };
+    let within = Some(place.directory.as_str());
+    let mut contents = Contents::default();
+    let mut files = Vec::new();
+    let mut todo = vec![(path.to_owned(), stat, 0)];
+    let mut seen: usize = 0;
+    while let Some((at, stat, depth)) = todo.get(seen).cloned() {
+        seen = seen.saturating_add(1);
+        let obstacle = |code, what: &str| {
+            let message = format!("{} {what}, so nothing was deleted", shown(&at));
+            Error::new(code, message).at(&at)
+        };
+        check_relative(&at, place.platform)
+            .map_err(|error| obstacle(error.code, "is one of memdir's own files"))?;
+        let size = match stat.kind {
+            FileKind::File => {
+                files.push(at.clone());
+                stat.size
+            }
+            FileKind::Link => {
+                let target = read::resolve(place, host, &at).await;
+                host.stop_if_cancelled()?;
+                contents.files.push(at.clone());
+                match target {
+                    Ok((_, target)) if target.kind == FileKind::File => target.size,
+                    Ok(_) => {
+                        let what = "is a link to what is no regular file";
+                        return Err(obstacle(ErrorCode::Unsupported, what));
+                    }
+                    Err(error) if error.code == ErrorCode::NotFound => {
+                        return Err(obstacle(ErrorCode::LinkOutside, "is a link to nothing"));
+                    }
+                    Err(error) => {
+                        let message = as_shown(&error.message, &at);
+                        return Err(Error { message, ..error });
+                    }
+                }
+            }
+            FileKind::Other => {
+                return Err(obstacle(ErrorCode::Unsupported, "is no regular file"));
+            }
+            FileKind::Directory if depth >= SCAN_MAX_DEPTH => {
+                let what = format!("lies more than {SCAN_MAX_DEPTH} folders deep");
+                return Err(obstacle(ErrorCode::Unsupported, &what));
+            }
+            FileKind::Directory => {
+                contents.folders.push(at.clone());
+                let listing = host.list(&place.path(&at), within).await;
+                host.stop_if_cancelled()?;
+                let listing =
+                    listing.map_err(|failure| Error::from_failure(&failure, "deleting", &at))?;
+                for entry in listing.entries {
+                    let below = format!("{at}/{}", entry.name);
+                    if entry.invalid_name {
+                        let what = format!(
+                            "holds {}, whose name is no UTF-8",
+                            crate::text::quoted(&entry.name)
+                        );
+                        return Err(obstacle(ErrorCode::InvalidName, &what));
+                    }
+                    let stat = match entry.stat {
+                        Some(stat) => Ok(stat),
+                        None => host.lstat(&place.path(&below)).await,
+                    };
+                    host.stop_if_cancelled()?;
+                    match stat {
+                        Ok(stat) => todo.push((below, stat, depth.saturating_add(1))),
+                        Err(failure) if failure.code == FailureCode::NotFound => {}
+                        Err(failure) => {
+                            return Err(Error::from_failure(&failure, "deleting", &below));
+                        }
+                    }
+                }
+                if listing.incomplete {
+                    let what = "has names that cannot be listed";
+                    return Err(obstacle(ErrorCode::InvalidName, what));
+                }
+                0
+            }
+        };
+        if size > FILE_MAX_BYTES {
+            let what = format!("is larger than {FILE_MAX_BYTES} bytes, too large for the trash");
+            return Err(obstacle(ErrorCode::TooLarge, &what));
+        }
+    }
+    contents.files.extend(files);
+    Ok(contents)
 }
 
 fn missing(shown: &str) -> Error {

@@ -1,6 +1,6 @@
 //! What a model is shown: a file with line numbers, a folder two levels deep with sizes.
 
-use super::{lines, shown, wrong};
+use super::{below, lines, shown, wrong};
 use crate::error::Error;
 use crate::flow::{FileKind, Host, join_all};
 use crate::limits::{OWN_FOLDER, TEMPORARY_ENDING, TOOL_VIEW_BYTES, TOOL_VIEW_ENTRIES};
@@ -11,6 +11,10 @@ use crate::text::{one_line, size};
 
 /// Lines shown before and after an edited place.
 const AROUND: usize = 3;
+/// Bytes of each of them, so that one long line leaves room for the others.
+const AROUND_BYTES: usize = TOOL_VIEW_BYTES / 16;
+/// Bytes that are kept for saying what is not shown.
+const NOTE_BYTES: usize = 256;
 
 /// A file or a folder.
 pub(super) async fn view(
@@ -24,16 +28,24 @@ pub(super) async fn view(
     }
     let stat = host.lstat(&place.path(path)).await;
     host.stop_if_cancelled()?;
-    match stat {
-        Ok(stat) if stat.kind == FileKind::Directory => folder(place, host, path, range).await,
+    let kind = match stat {
+        Ok(stat) => stat.kind,
         // An empty store has no folder yet.
-        Err(_) if path.is_empty() => Ok(head(path) + &entry(0, path)),
-        Err(_) => Err(super::missing(&shown(path))),
-        Ok(_) => {
-            let text = read::text_of(place, host, path).await?;
-            file(&text, path, range)
+        Err(_) if path.is_empty() => return Ok(head(path) + &entry(0, path)),
+        Err(_) => return Err(super::missing(&shown(path))),
+    };
+    if kind == FileKind::Directory && !path.contains('/') {
+        return folder(place, host, path, range).await;
+    }
+    // What a link leads to is shown, a folder by its own path.
+    if kind != FileKind::File {
+        let (real, stat) = read::resolve(place, host, path).await?;
+        if stat.kind == FileKind::Directory {
+            return folder(place, host, &real, range).await;
         }
     }
+    let text = read::text_of(place, host, path).await?;
+    file(&text, path, range)
 }
 
 fn file(text: &str, path: &str, range: Option<(i64, i64)>) -> Result<String, Error> {
@@ -41,10 +53,7 @@ fn file(text: &str, path: &str, range: Option<(i64, i64)>) -> Result<String, Err
     let lines = lines(text);
     let (first, last) = part(range, path, lines.len(), "lines")?;
     let mut view = format!("{} with line numbers:\n", shown(path));
-    let taken = numbered(&lines, first, last, &mut view);
-    if taken < last {
-        view.push_str(&not_shown("lines", taken.saturating_add(1), last));
-    }
+    numbered(&lines, (first, last), usize::MAX, &mut view);
     Ok(view)
 }
 
@@ -58,8 +67,9 @@ fn part(
     let Some((first, last)) = range else {
         return Ok((1, count));
     };
+    // The end of an empty text is its first line too.
     let end = if last == -1 {
-        Some(count)
+        Some(count.max(1))
     } else {
         usize::try_from(last).ok()
     };
@@ -75,32 +85,47 @@ fn part(
     }
 }
 
-/// Appends lines with their numbers as long as there is room; the last one that was.
-fn numbered(lines: &[&str], first: usize, last: usize, view: &mut String) -> usize {
-    let mut taken = first.saturating_sub(1);
+/// Appends lines with their numbers, each of at most so many bytes, as long as there is room; and what is
+/// not shown.
+fn numbered(lines: &[&str], (first, last): (usize, usize), longest: usize, view: &mut String) {
     for (number, line) in (1..).zip(lines) {
         if number < first || number > last {
             continue;
         }
-        if taken >= first && view.len().saturating_add(line.len()) > TOOL_VIEW_BYTES {
-            break;
+        let before = format!("{number:>6}\t");
+        let taken = view.len().saturating_add(before.len());
+        let room = TOOL_VIEW_BYTES.saturating_sub(taken.saturating_add(NOTE_BYTES));
+        if number > first && line.len().min(longest) >= room {
+            view.push_str(&not_shown("lines", number, last));
+            return;
         }
-        view.push_str(&format!("{number:>6}\t{line}\n"));
-        taken = number;
+        let (shown, rest) = cut(line, room.min(longest));
+        view.push_str(&before);
+        view.push_str(shown);
+        if !rest.is_empty() {
+            let more = rest.len();
+            view.push_str(&format!("… ({more} more bytes of this line are not shown)"));
+        }
+        view.push('\n');
     }
-    taken
+}
+
+/// A text in two where so many bytes have gone by, in front of a character.
+fn cut(text: &str, bytes: usize) -> (&str, &str) {
+    let mut at = bytes.min(text.len());
+    while !text.is_char_boundary(at) {
+        at = at.saturating_sub(1);
+    }
+    text.split_at_checked(at).unwrap_or((text, ""))
 }
 
 /// What stands around lines that were edited.
 pub(super) fn around(text: &str, first: usize, last: usize) -> String {
-    let lines = lines(text);
+    let lines = lines(text.strip_prefix('\u{FEFF}').unwrap_or(text));
     let mut view = String::new();
-    numbered(
-        &lines,
-        first.saturating_sub(AROUND).max(1),
-        last.saturating_add(AROUND),
-        &mut view,
-    );
+    let first = first.saturating_sub(AROUND).max(1);
+    let last = last.saturating_add(AROUND).min(lines.len());
+    numbered(&lines, (first, last), AROUND_BYTES, &mut view);
     view
 }
 
@@ -202,11 +227,11 @@ async fn list(place: &Place, host: &Host, folders: Vec<String>) -> Result<Vec<Li
 fn head(path: &str) -> String {
     format!(
         "Files and folders in {}, two levels deep, without hidden ones; sizes before their paths:\n",
-        shown(path)
+        below(path)
     )
 }
 
 fn entry(bytes: u64, path: &str) -> String {
     let bytes = size(usize::try_from(bytes).unwrap_or(usize::MAX));
-    format!("{bytes}\t{}\n", one_line(&shown(path)))
+    format!("{bytes}\t{}\n", one_line(&below(path)))
 }

@@ -15,6 +15,8 @@ use crate::store::{Place, heads, read};
 pub(crate) struct Current {
     /// Where it really is, absolute.
     pub file: String,
+    /// The same relative to the store: what decides who sees it.
+    pub path: String,
     pub bytes: Vec<u8>,
     pub text: String,
     mode: u32,
@@ -50,7 +52,7 @@ pub(crate) async fn look(host: &Host, place: &Place, path: &str) -> Result<Look,
     let bytes = host.read(&file, Some(&place.directory), length).await;
     host.stop_if_cancelled()?;
     match bytes {
-        Ok(bytes) => Ok(current(path, file, bytes, stat.mode)),
+        Ok(bytes) => Ok(current(path, file, path.to_owned(), bytes, stat.mode)),
         Err(failure) => match failure.code {
             FailureCode::NotFound => Ok(Look::Absent),
             // A folder on the way is a link.
@@ -94,10 +96,11 @@ async fn through_links(host: &Host, place: &Place, path: &str) -> Result<Look, E
         .await;
     host.stop_if_cancelled()?;
     let bytes = bytes.map_err(|failure| Error::from_failure(&failure, "reading", path))?;
-    Ok(current(path, file, bytes, stat.mode))
+    let real = place.relative(&file).unwrap_or_else(|| path.to_owned());
+    Ok(current(path, file, real, bytes, stat.mode))
 }
 
-fn current(path: &str, file: String, bytes: Vec<u8>, mode: Option<u32>) -> Look {
+fn current(path: &str, file: String, real: String, bytes: Vec<u8>, mode: Option<u32>) -> Look {
     if bytes.len() as u64 > FILE_MAX_BYTES {
         let message = format!("{path} is larger than {FILE_MAX_BYTES} bytes; split it up");
         return Look::Refused(Error::new(ErrorCode::TooLarge, message).at(path));
@@ -105,6 +108,7 @@ fn current(path: &str, file: String, bytes: Vec<u8>, mode: Option<u32>) -> Look 
     let read = heads::into_text(bytes.clone(), true);
     let mut current = Current {
         file,
+        path: real,
         bytes,
         text: String::new(),
         mode: mode.map_or(FILE_MODE, |mode| mode & 0o777),
@@ -237,15 +241,7 @@ impl Commit<'_> {
         for Step { change, .. } in &self.steps {
             if let (None, Some((folder, _))) = (&change.old, change.path.rsplit_once('/')) {
                 let folder = self.place.path(folder);
-                let made = host.make_dir(&folder, self.within(), FOLDER_MODE).await;
-                host.stop_if_cancelled()?;
-                made.map_err(|failure| match failure.code {
-                    FailureCode::Exists => {
-                        let what = Failure::new(FailureCode::NotADirectory, "it lies in a file");
-                        failed(&what, &change.path)
-                    }
-                    _ => failed(&failure, &change.path),
-                })?;
+                make_folder(host, &folder, self.within(), &change.path).await?;
             }
         }
         let writes = self.steps.iter().map(|step| {
@@ -446,6 +442,24 @@ impl Commit<'_> {
         )
         .await;
     }
+}
+
+/// Makes the folder that something is to lie in.
+pub(super) async fn make_folder(
+    host: &Host,
+    folder: &str,
+    within: Option<&str>,
+    path: &str,
+) -> Result<(), Error> {
+    let made = host.make_dir(folder, within, FOLDER_MODE).await;
+    host.stop_if_cancelled()?;
+    made.map_err(|failure| match failure.code {
+        FailureCode::Exists => {
+            let what = Failure::new(FailureCode::NotADirectory, "it lies in a file");
+            failed(&what, path)
+        }
+        _ => failed(&failure, path),
+    })
 }
 
 fn folder(path: &str) -> &str {

@@ -357,6 +357,10 @@ impl Undo {
         })
     }
 
+    pub(super) fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
     pub(super) async fn attempt(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
         let place = lock.found().place();
         let now = host.now().await;

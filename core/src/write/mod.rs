@@ -4,6 +4,7 @@
 mod commit;
 mod edit;
 mod forget;
+mod guard;
 mod index;
 mod lock;
 mod log;
@@ -21,6 +22,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::commit::End;
 pub(crate) use self::forget::{Forget, Undo};
+pub(crate) use self::guard::hidden;
 use self::lock::{Lock, Pauses};
 pub(crate) use self::log::{log_entry, with_entry};
 pub(crate) use self::raw::{Move, Put, TextEdit};
@@ -46,6 +48,17 @@ pub(crate) enum Task {
 }
 
 impl Task {
+    /// The paths that its caller has named.
+    fn named(&self) -> Vec<String> {
+        match self {
+            Self::Save(save) => save.path().map(str::to_owned).into_iter().collect(),
+            Self::Forget(forget) => vec![forget.path().to_owned()],
+            Self::Undo(undo) => undo.path().map(str::to_owned).into_iter().collect(),
+            Self::Put(put) => vec![put.path.clone()],
+            Self::Move(moved) => moved.paths(),
+        }
+    }
+
     /// What comes of a task that cannot be brought to its end: what a memory's own path is to blame for
     /// is a refusal, and what was written is told as written.
     fn ended(self, place: &Place, error: Error) -> Result<WriteResult, Error> {
@@ -162,6 +175,7 @@ pub(crate) async fn run(
 ) -> Result<(WriteResult, Option<Task>), Error> {
     let _passed = gate.pass(host, &found.opened.directory).await?;
     let mut lock = Lock::acquire(host, found).await?;
+    let named = task.named();
     let mut attempts = 0;
     let result = loop {
         let next = match &mut task {
@@ -187,7 +201,10 @@ pub(crate) async fn run(
                         lock = again;
                         continue;
                     }
-                    Err(error) => return Ok((task.ended(&found.place(), error)?, None)),
+                    Err(error) => {
+                        let result = task.ended(&found.place(), error)?;
+                        return Ok((result.without_secrets(&named), None));
+                    }
                 }
             }
             Err(error) => error,
@@ -197,5 +214,12 @@ pub(crate) async fn run(
             .map(|result| (result, None));
     };
     lock.release(&host.shielded()).await;
-    result
+    match result {
+        Ok((result, task)) => Ok((result.without_secrets(&named), task)),
+        Err(error) => Err(Error {
+            message: hidden(&error.message, &named),
+            path: error.path.map(|path| hidden(&path, &named)),
+            ..error
+        }),
+    }
 }

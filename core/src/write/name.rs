@@ -4,6 +4,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use sha2::{Digest, Sha256};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::guard::{secret_in_path, without_secrets};
 use crate::limits::FILE_SLUG_BYTES;
 use crate::memory::MemoryType;
 
@@ -12,7 +13,11 @@ use crate::memory::MemoryType;
 #[must_use]
 pub fn memory_file_name(kind: MemoryType, name: &str, number: u32) -> String {
     let kind = kind.name();
-    let slug = slug(name);
+    let mut slug = slug(name);
+    // Lists of memories show it to everybody.
+    if secret_in_path(&slug).is_some() {
+        slug.clear();
+    }
     // A name that says its type already does not say it twice.
     let slug = slug
         .strip_prefix(kind)
@@ -46,7 +51,7 @@ pub fn memory_file_name(kind: MemoryType, name: &str, number: u32) -> String {
 fn slug(name: &str) -> String {
     let normal = ComposingNormalizerBorrowed::new_nfkc().normalize(name);
     let mut slug = String::new();
-    for cluster in normal.to_lowercase().graphemes(true) {
+    for cluster in without_secrets(&normal).to_lowercase().graphemes(true) {
         if cluster.starts_with(char::is_alphanumeric) {
             slug.extend(cluster.chars().filter(|c| !is_invisible(*c)));
         } else if !slug.is_empty() && !slug.ends_with('_') {

@@ -2,16 +2,15 @@
 //! and what no other file may know of memdir's own.
 
 use super::Next;
-use super::commit::{Change, Committed, Look, commit, failed, look};
+use super::commit::{Change, Committed, Look, commit, failed, look, make_folder};
+use super::guard::{Readers, check_content, refusal_of_new};
 use super::index::retarget;
 use super::lock::Lock;
 use super::result::{WriteResult, hash};
-use super::save::{check_content, check_new_key};
 use super::target::{FOLDERS, index_path};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, FileKind, Host, join};
-use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE};
-use crate::memory::Scope;
+use crate::limits::FILE_MAX_BYTES;
 use crate::paths::check_relative;
 use crate::store::Place;
 
@@ -75,9 +74,20 @@ impl Put {
                 format!("{path} would have more than {FILE_MAX_BYTES} bytes; split it up");
             return refused(Error::new(ErrorCode::TooLarge, message).at(&path));
         }
-        let checked =
-            check_new_key(&path, old.is_none()).and_then(|()| check_content(&path, &content));
-        let report = match checked {
+        // It would be no text afterwards.
+        if content.contains('\0') {
+            let message = "the text holds a NUL character; remove it";
+            return refused(Error::new(ErrorCode::InvalidText, message).at(&path));
+        }
+        if old.is_none()
+            && let Some(error) = refusal_of_new(host, &place, &path, None).await?
+        {
+            return refused(error.at(&path));
+        }
+        // A link is written through: what counts is where that is.
+        let real = old.as_ref().map_or(&path, |old| &old.path);
+        let readers = Readers::of(real, lock.found());
+        let report = match check_content(&path, &content, readers) {
             Ok(report) => report,
             Err(error) => return refused(error.at(&path)),
         };
@@ -116,6 +126,10 @@ impl Move {
         check_relative(&from, place.platform)?;
         check_relative(&to, place.platform)?;
         Ok(Self { from, to })
+    }
+
+    pub(super) fn paths(&self) -> Vec<String> {
+        vec![self.from.clone(), self.to.clone()]
     }
 
     pub(super) async fn attempt(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
@@ -159,21 +173,24 @@ impl Move {
             );
             return refused(ErrorCode::Exists, message);
         }
+        let readers = Readers::of(&self.to, lock.found());
+        let are_new = readers != Readers::of(&self.from, lock.found());
         // Each file would have to be looked at before teammates see it.
-        let into_team = Scope::of(&format!("{}/", self.to)) == Scope::Team;
-        if from.kind != FileKind::File && into_team && Scope::of(&self.from) != Scope::Team {
+        let into_team = readers == Readers::Team && are_new;
+        if from.kind != FileKind::File && into_team {
             let message = format!(
                 "{} is no file; move its files to the team one by one",
                 self.from
             );
             return refused(ErrorCode::InvalidArgument, message);
         }
-        if let Err(error) = check_new_key(&self.to, true) {
+        let leaving = Some(self.from.as_str());
+        if let Some(error) = refusal_of_new(host, &place, &self.to, leaving).await? {
             return refused(error.code, error.message);
         }
-        if from.kind == FileKind::File {
+        if from.kind == FileKind::File && are_new {
             let checked = match look(host, &place, &self.from).await? {
-                Look::File(current) => check_content(&self.to, &current.text).map(|_| ()),
+                Look::File(current) => check_content(&self.to, &current.text, readers).map(|_| ()),
                 // What cannot be looked at is not shown to others.
                 Look::NoText(_, error) | Look::Refused(error) if into_team => Err(error),
                 _ => Ok(()),
@@ -184,9 +201,7 @@ impl Move {
         }
         if let Some((folder, _)) = self.to.rsplit_once('/') {
             let folder = place.path(folder);
-            let made = host.make_dir(&folder, lock.within(), FOLDER_MODE).await;
-            host.stop_if_cancelled()?;
-            made.map_err(|failure| failed(&failure, &self.to))?;
+            make_folder(host, &folder, lock.within(), &self.to).await?;
         }
         let host = &host.shielded();
         let held = lock.is_held(host).await;

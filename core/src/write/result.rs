@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::guard::{hidden, secret_in_path};
 use crate::error::{Error, ErrorCode};
 use crate::paths::check_relative;
 use crate::report::ReportEntry;
@@ -28,8 +29,8 @@ pub enum WriteOutcome {
 pub struct WriteResult {
     /// How it ended.
     pub outcome: WriteOutcome,
-    /// Relative to the store, with `/`; null when it was refused before there was one, or because it
-    /// is none.
+    /// Relative to the store, with `/`; null when it was refused before there was one, because it is
+    /// none, or because it holds a secret.
     pub path: Option<String>,
     /// The same in the host's own form.
     pub absolute_path: Option<String>,
@@ -72,6 +73,7 @@ impl WriteResult {
     }
 
     pub(crate) fn refused(path: Option<&str>, place: &Place, error: Error) -> Self {
+        let named: Vec<String> = path.map(str::to_owned).into_iter().collect();
         // What is no path of the store is none in the result either.
         let path = path.filter(|path| check_relative(path, place.platform).is_ok());
         Self {
@@ -81,6 +83,28 @@ impl WriteResult {
             code: Some(error.code),
             message: Some(error.message),
             ..Self::at("", place, None)
+        }
+        .without_secrets(&named)
+    }
+
+    /// The same with no secret in a path or a message: results are kept in logs. `named` are the paths
+    /// that the caller gave.
+    pub(super) fn without_secrets(self, named: &[String]) -> Self {
+        let mut paths = named.to_vec();
+        paths.extend(self.path.clone());
+        let is_told = |path: &String| secret_in_path(path).is_none();
+        let report = self.report.into_iter().map(|entry| ReportEntry {
+            path: hidden(&entry.path, &paths),
+            message: hidden(&entry.message, &paths),
+            ..entry
+        });
+        let has_path = self.path.as_ref().is_some_and(is_told);
+        Self {
+            report: report.collect(),
+            message: self.message.map(|message| hidden(&message, &paths)),
+            path: self.path.filter(|_| has_path),
+            absolute_path: self.absolute_path.filter(|_| has_path),
+            ..self
         }
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Next;
 use super::commit::{Change, Look, commit, look};
 use super::edit::{MemoryChanges, update_memory};
+use super::guard::{Readers, check_added, check_content, refusal_of_new};
 use super::index::{IndexEntry, is_generated, is_linked, update_index};
 use super::lock::Lock;
 use super::name::memory_file_name;
@@ -13,14 +14,12 @@ use super::target::{ABSENT, check_expect, check_target, index_folder, index_path
 use super::tombstones;
 use crate::error::{Error, ErrorCode};
 use crate::flow::Host;
-use crate::limits::{FILE_MAX_NUMBER, TEAM_FOLDER};
+use crate::limits::FILE_MAX_NUMBER;
 use crate::memory::{
     IndexSize, MemoryType, Scope, default_scope, format_iso, index_size, parse_frontmatter,
 };
 use crate::report::{ReportCode, ReportEntry};
-use crate::secrets::{SecretFinding, scan_secrets};
-use crate::store::{Features, Place};
-use crate::team::validate_team_key;
+use crate::store::{Features, Found, Place};
 use crate::text::quoted;
 
 /// What is to be saved. A new memory needs a type and a name; of one that is there already, what is
@@ -127,6 +126,10 @@ impl Save {
         })
     }
 
+    pub(super) fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
     pub(super) async fn attempt(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
         // Begun is finished, whoever cancels.
         let shielded = host.shielded();
@@ -150,6 +153,10 @@ impl Save {
             Look::Absent => None,
             Look::File(current) => Some(current),
         };
+        // A link is written through: what counts is whose memory that is.
+        let real = old.as_ref().map_or(&path, |old| &old.path).clone();
+        self.scope = Scope::of(&real);
+        let readers = Readers::of(&real, lock.found());
         // What is there after our own write is what somebody made of it: no conflict, and not ours to
         // write again.
         let expect = self.expect.as_deref().filter(|_| self.written.is_none());
@@ -173,15 +180,22 @@ impl Save {
                 Err(error) => return refused(error.at(&path)),
             },
         };
-        let checked =
-            check_new_key(&path, old.is_none()).and_then(|()| check_content(&path, &content));
-        let mut report = match checked {
+        if old.is_none()
+            && let Some(error) = refusal_of_new(host, &place, &path, None).await?
+        {
+            return refused(error.at(&path));
+        }
+        let mut report = match check_content(&path, &content, readers) {
             Ok(report) => report,
             Err(error) => return refused(error.at(&path)),
         };
         let index = self
-            .index(host, &place, &path, (text, &content), &mut report)
+            .index(host, lock.found(), &real, (text, &content), &mut report)
             .await?;
+        let index = match index {
+            Ok(index) => index,
+            Err(error) => return refused(error.at(&path)),
+        };
         let new_hash = hash(content.as_bytes());
         let changed = text != Some(content.as_str());
         let written = Written {
@@ -212,7 +226,7 @@ impl Save {
             }
         }
         if self.scope == Scope::Team {
-            let marked = tombstones::mark(&shielded, lock, &path, None).await?;
+            let marked = tombstones::mark(&shielded, lock, &real, None).await?;
             if let Some(again) = marked.again() {
                 return Ok(again);
             }
@@ -308,33 +322,43 @@ impl Save {
         Ok(edited.content)
     }
 
-    /// What becomes of the index, if anything. A line that a person has written stays as long as name
-    /// and description do.
+    /// What becomes of the index, if anything, or why the memory is refused. A line that a person has
+    /// written stays as long as name and description do.
     async fn index(
         &self,
         host: &Host,
-        place: &Place,
+        found: &Found,
         path: &str,
         (old, new): (Option<&str>, &str),
         report: &mut Vec<ReportEntry>,
-    ) -> Result<Option<Change>, Error> {
+    ) -> Result<Result<Option<Change>, Error>, Error> {
         if self.one_step {
-            return Ok(None);
+            return Ok(Ok(None));
         }
+        let place = &found.place();
         let folder = index_folder(self.scope);
         let index = index_path(folder);
         let mut note = |code, message: String| report.push(ReportEntry::new(index, code, message));
         let current = match look(host, place, index).await? {
             // Agents keep an index only where there is one already.
-            Look::Absent if self.is_agent => return Ok(None),
+            Look::Absent if self.is_agent => return Ok(Ok(None)),
             Look::Absent => None,
             Look::File(current) => Some(current),
             Look::Refused(error) | Look::NoText(_, error) => {
                 let message = format!("the memory has no line in the index: {}", error.message);
                 note(ReportCode::Unreadable, message);
-                return Ok(None);
+                return Ok(Ok(None));
             }
         };
+        let readers = current.as_ref().map_or(index, |current| &current.path);
+        let readers = Readers::of(readers, found);
+        if readers == Readers::Team && self.scope == Scope::Private {
+            let message = format!(
+                "the memory has no line in the index: {index} is a link to a file of the team, who would see it"
+            );
+            note(ReportCode::NotIndexed, message);
+            return Ok(Ok(None));
+        }
         let text = current.as_ref().map(|current| current.text.as_str());
         let entry = |label: (Option<String>, Option<String>)| IndexEntry {
             name: label.0.unwrap_or_else(|| stem(path).to_owned()),
@@ -352,7 +376,7 @@ impl Save {
             Err(error) => {
                 let message = format!("the memory has no line in the index: {}", error.message);
                 note(ReportCode::IndexOverLimit, message);
-                return Ok(None);
+                return Ok(Ok(None));
             }
         };
         let after = edited.as_ref().map(|edited| edited.content.as_str());
@@ -368,17 +392,25 @@ impl Save {
             } = size;
             note(code, format!("the {whose} index {message}; {remedy}"));
         }
+        if let Some(after) = after {
+            match check_added(index, (text.unwrap_or_default(), after), readers) {
+                Err(error) => return Ok(Err(error)),
+                // It is said of the memory already.
+                Ok(warning) if !report.iter().any(is_secret) => report.extend(warning),
+                Ok(_) => {}
+            }
+        }
         // A line in somebody's own words is kept when it is written anew.
         let keep = text.is_some_and(|text| {
             is_linked(text, folder, path)
                 && !old.is_some_and(|old| is_generated(text, folder, path, &entry(label(old))))
         });
-        Ok(edited.map(|edited| Change {
+        Ok(Ok(edited.map(|edited| Change {
             path: index.to_owned(),
             old: current,
             new: edited.content,
             keep,
-        }))
+        })))
     }
 }
 
@@ -388,48 +420,8 @@ fn label(text: &str) -> (Option<String>, Option<String>) {
     (read.name, read.description)
 }
 
-/// What a text may not say where it is to be written, and what else its reader will complain about.
-///
-/// # Errors
-/// `user-private`, and `secret-found` for what teammates would see; it names the kind, never the value.
-pub(super) fn check_content(path: &str, content: &str) -> Result<Vec<ReportEntry>, Error> {
-    let read = parse_frontmatter(content);
-    // Where case does not count, TEAM is the folder of the team too.
-    let is_team = Scope::of(&path.to_ascii_lowercase()) == Scope::Team;
-    if is_team && read.kind == Some(MemoryType::User) {
-        return Err(Error::new(
-            ErrorCode::UserPrivate,
-            "a memory of type user stays private; save it without the team scope, or give it another type",
-        ));
-    }
-    let secrets = scan_secrets(content);
-    if let (true, Some(first)) = (is_team, secrets.first()) {
-        let SecretFinding { line, label, .. } = first;
-        let message = format!(
-            "line {line} holds what looks like a secret ({label}), and teammates would see it; remove it, or keep the memory private"
-        );
-        return Err(Error::new(ErrorCode::SecretFound, message).at(path));
-    }
-    let problems = read.problems.into_iter();
-    let problems = problems.map(|problem| ReportEntry::new(path, problem.code, problem.message));
-    let secrets = secrets.iter().map(|SecretFinding { line, label, .. }| {
-        let message = format!(
-            "line {line} holds what looks like a secret ({label}); everybody who can read the memory sees it"
-        );
-        ReportEntry::new(path, ReportCode::SecretFound, message)
-    });
-    Ok(problems.chain(secrets).collect())
-}
-
-/// A file that would be new in the team's folder has a name that every teammate's disk can hold
-/// (facts 11.1). One that is there already may be changed, whatever it is called.
-pub(super) fn check_new_key(path: &str, is_new: bool) -> Result<(), Error> {
-    match path.split_once('/') {
-        Some((folder, key)) if is_new && folder == TEAM_FOLDER => {
-            validate_team_key(key, &[]).map(|_| ())
-        }
-        _ => Ok(()),
-    }
+fn is_secret(entry: &ReportEntry) -> bool {
+    entry.code == ReportCode::SecretFound
 }
 
 fn stem(path: &str) -> &str {

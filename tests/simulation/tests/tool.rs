@@ -165,6 +165,278 @@ fn nothing_is_deleted_of_a_folder_with_a_link_that_leaves_the_store() {
     assert_eq!(file(&host, "sub/b.md"), "b\r\nc\r\n");
 }
 
+/// What is said of what cannot be deleted, its code, and how it comes to be.
+type Obstacle = (&'static str, ErrorCode, fn(&mut Tree));
+
+/// A folder with files of which one cannot be deleted.
+fn with_obstacle(make: impl FnOnce(&mut Tree)) -> Tree {
+    let mut tree = tree();
+    for name in ["1", "2", "4", "5"] {
+        tree.file(format!("/mem/f/{name}.md"), "x\n");
+    }
+    tree.file("/mem/f/deep/6.md", "x\n");
+    make(&mut tree);
+    tree
+}
+
+#[test]
+fn a_folder_is_deleted_whole_or_not_at_all() {
+    let obstacles: [Obstacle; 8] = [
+        ("/memories/f/3x.md", ErrorCode::Unsupported, |tree| {
+            tree.put("/mem/f/3x.md", Body::Other);
+        }),
+        ("whose name is no UTF-8", ErrorCode::InvalidName, |tree| {
+            tree.file(b"/mem/f/\xff.md", "x\n");
+        }),
+        ("/memories/f/deep/large.md", ErrorCode::TooLarge, |tree| {
+            let size = 4 * 1024 * 1024 + 1;
+            tree.put("/mem/f/deep/large.md", Body::Sparse(Vec::new(), size));
+        }),
+        ("/memories/f/.memdir", ErrorCode::PathOutsideStore, |tree| {
+            tree.file("/mem/f/.memdir/uses.json", "{}");
+        }),
+        ("/memories/f/out.md", ErrorCode::LinkOutside, |tree| {
+            tree.file("/out.md", "x\n");
+            tree.link("/mem/f/out.md", "/out.md");
+        }),
+        ("/memories/f/nothing.md", ErrorCode::LinkOutside, |tree| {
+            tree.link("/mem/f/nothing.md", "nowhere.md");
+        }),
+        ("/memories/f/sub", ErrorCode::Unsupported, |tree| {
+            tree.link("/mem/f/sub", "../sub");
+        }),
+        ("folders deep", ErrorCode::Unsupported, |tree| {
+            tree.put(format!("/mem/f{}", "/d".repeat(40)), Body::Folder);
+        }),
+    ];
+    for (said, code, make) in obstacles {
+        let tree = with_obstacle(make);
+        let mut host = SimHost::with_tree(1, tree.clone());
+        let delete = serde_json::json!({ "command": "delete", "path": "/memories/f" });
+        let error = host.run(store().tool(delete.to_string())).unwrap_err();
+        assert_eq!(error.code, code, "{error}");
+        assert!(error.message.contains(said), "{error}");
+        assert_eq!(host.tree, tree, "{said}");
+    }
+    // A link goes before what it leads to.
+    let mut host = SimHost::with_tree(
+        1,
+        with_obstacle(|tree| {
+            tree.link("/mem/f/z.md", "1.md");
+        }),
+    );
+    let delete = serde_json::json!({ "command": "delete", "path": "/memories/f" });
+    ask(&mut host, delete).unwrap();
+    let files = Folder::new(&host.tree, STORE).files();
+    assert!(files.keys().all(|path| !path.starts_with("f/")));
+    assert_eq!(Folder::new(&host.tree, STORE).trash().len(), 6);
+}
+
+/// What cannot be seen before is told with what is gone by then.
+#[test]
+fn a_deletion_that_fails_half_way_says_how_far_it_came() {
+    let tree = with_obstacle(|tree| {
+        // Its files cannot be moved away.
+        tree.node("/mem/f/deep").unwrap().mode = 0o500;
+    });
+    let mut host = SimHost::with_tree(1, tree);
+    let delete = serde_json::json!({ "command": "delete", "path": "/memories/f" }).to_string();
+    let error = host.run(store().tool(delete)).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Permission);
+    assert!(
+        error
+            .message
+            .ends_with("; before that, 4 of 5 files of /memories/f went to the trash"),
+        "{error}"
+    );
+    assert_eq!(Folder::new(&host.tree, STORE).trash().len(), 4);
+}
+
+#[test]
+fn no_view_is_longer_than_its_limit() {
+    const LIMIT: usize = 65_536;
+    let long = "é".repeat(900_000);
+    let mut tree = tree();
+    tree.file(
+        "/mem/long.md",
+        format!("{long}\nsecond\n{long}\n{}", "\n".repeat(30_000)),
+    );
+    let mut host = SimHost::with_tree(1, tree);
+    let mut view = |more: serde_json::Value| {
+        let mut input = serde_json::json!({ "command": "view", "path": "/memories/long.md" });
+        input["view_range"] = more;
+        ask(&mut host, input).unwrap()
+    };
+    let whole = view(serde_json::Value::Null);
+    assert!(
+        (LIMIT - 1000..=LIMIT).contains(&whole.len()),
+        "{}",
+        whole.len()
+    );
+    let shown = whole.matches('é').count() * 2;
+    let cut = format!(
+        "é… ({} more bytes of this line are not shown)\n",
+        1_800_000 - shown
+    );
+    assert!(whole.contains(&cut));
+    assert!(whole.ends_with("(lines 2 to 30003 are not shown; view them with view_range)\n"));
+    assert!(view(serde_json::json!([2, 3])).contains("     2\tsecond\n(lines 3 to 3 are"));
+    assert!(view(serde_json::json!([3, 3])).contains("more bytes of this line"));
+    assert!(view(serde_json::json!([4, -1])).len() <= LIMIT);
+
+    // What was edited is shown beside a long line.
+    let insert = serde_json::json!({ "command": "insert", "path": "/memories/long.md", "insert_line": 2, "insert_text": "in" });
+    let answer = ask(&mut host, insert).unwrap();
+    assert!(answer.len() <= LIMIT);
+    assert!(answer.contains("     2\tsecond\n     3\tin\n     4\té"));
+    let many = serde_json::json!({ "command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "many\n".repeat(20_000) });
+    let answer = ask(&mut host, many).unwrap();
+    assert!(answer.len() <= LIMIT);
+    assert!(answer.ends_with("to 20003 are not shown; view them with view_range)\n"));
+}
+
+#[test]
+fn a_byte_order_mark_is_shown_by_no_command() {
+    let mut tree = tree();
+    tree.file("/mem/bom.md", "\u{FEFF}one\ntwo\n");
+    let mut host = SimHost::with_tree(1, tree);
+    for input in [
+        serde_json::json!({ "command": "view", "path": "/memories/bom.md" }),
+        serde_json::json!({ "command": "str_replace", "path": "/memories/bom.md", "old_str": "two", "new_str": "2" }),
+        serde_json::json!({ "command": "insert", "path": "/memories/bom.md", "insert_line": 0, "insert_text": "in" }),
+    ] {
+        assert!(!ask(&mut host, input).unwrap().contains('\u{FEFF}'));
+    }
+    assert_eq!(file(&host, "bom.md"), "\u{FEFF}in\none\n2\n");
+}
+
+#[test]
+fn what_would_be_no_text_is_not_written() {
+    let mut host = SimHost::with_tree(1, tree());
+    for input in [
+        serde_json::json!({ "command": "create", "path": "/memories/n.md", "file_text": "a\0b" }),
+        serde_json::json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": "one", "new_str": "\0" }),
+        serde_json::json!({ "command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "\0" }),
+    ] {
+        assert_eq!(ask(&mut host, input), Err(ErrorCode::InvalidText));
+    }
+    let before = tree();
+    assert_eq!(
+        Folder::new(&host.tree, STORE).files(),
+        Folder::new(&before, STORE).files()
+    );
+}
+
+#[test]
+fn a_line_number_is_a_whole_number() {
+    let mut host = SimHost::with_tree(1, tree());
+    let insert = |line: serde_json::Value| serde_json::json!({ "command": "insert", "path": "/memories/a.md", "insert_line": line, "insert_text": "in" });
+    let view = |range: serde_json::Value| serde_json::json!({ "command": "view", "path": "/memories/a.md", "view_range": range });
+    // Written out, as a number of JSON is.
+    let huge: serde_json::Value = serde_json::from_str(&format!("{}", 1_u128 << 70)).unwrap();
+    for wrong in [
+        huge,
+        1.5.into(),
+        "1".into(),
+        true.into(),
+        serde_json::json!([1]),
+    ] {
+        for input in [
+            insert(wrong.clone()),
+            view(serde_json::json!([wrong.clone(), 2])),
+            view(serde_json::json!([1, wrong.clone()])),
+        ] {
+            let error = host.run(store().tool(input.to_string())).unwrap_err();
+            assert_eq!(error.code, ErrorCode::InvalidArgument);
+            assert!(error.message.contains("no whole number"), "{error}");
+        }
+    }
+    let part = ask(&mut host, view(serde_json::json!([1.0, 1.0]))).unwrap();
+    assert!(part.ends_with(":\n     1\tone\n"), "{part}");
+    ask(&mut host, insert(1.0.into())).unwrap();
+    assert_eq!(file(&host, "a.md"), "one\nin\ntwo\ntwo and a half");
+    let missing =
+        serde_json::json!({ "command": "insert", "path": "/memories/a.md", "insert_text": "in" });
+    let error = host.run(store().tool(missing.to_string())).unwrap_err();
+    assert!(
+        error.message.starts_with("insert_line is missing"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_is_no_folder_and_a_folder_no_file() {
+    let mut host = SimHost::with_tree(1, tree());
+    for to in ["/memories/sub/b.md/c.md", "/memories/sub/b.md/c/d.md"] {
+        for input in [
+            serde_json::json!({ "command": "rename", "old_path": "/memories/a.md", "new_path": to }),
+            serde_json::json!({ "command": "create", "path": to, "file_text": "x" }),
+        ] {
+            assert_eq!(ask(&mut host, input), Err(ErrorCode::NotADirectory));
+        }
+    }
+    for input in [
+        serde_json::json!({ "command": "create", "path": "/memories/n/", "file_text": "x" }),
+        serde_json::json!({ "command": "str_replace", "path": "/memories/a.md/", "old_str": "one" }),
+        serde_json::json!({ "command": "insert", "path": "/memories/a.md/", "insert_line": 0, "insert_text": "x" }),
+    ] {
+        assert_eq!(ask(&mut host, input), Err(ErrorCode::InvalidArgument));
+    }
+    for input in [
+        serde_json::json!({ "command": "view", "path": "/memories/sub/" }),
+        serde_json::json!({ "command": "rename", "old_path": "/memories/sub/", "new_path": "/memories/other/" }),
+        serde_json::json!({ "command": "delete", "path": "/memories/other/" }),
+    ] {
+        ask(&mut host, input).unwrap();
+    }
+}
+
+#[test]
+fn an_empty_file_has_a_whole_view() {
+    let mut tree = tree();
+    tree.file("/mem/empty.md", "");
+    let mut host = SimHost::with_tree(1, tree);
+    let mut view = |path: &str, range: [i64; 2]| {
+        let input = serde_json::json!({ "command": "view", "path": path, "view_range": range });
+        ask(&mut host, input)
+    };
+    for range in [[1, -1], [1, 1]] {
+        let shown = view("/memories/empty.md", range).unwrap();
+        assert_eq!(shown, "/memories/empty.md with line numbers:\n");
+    }
+    for range in [[2, -1], [1, 0], [0, -1]] {
+        assert_eq!(
+            view("/memories/empty.md", range),
+            Err(ErrorCode::InvalidArgument)
+        );
+    }
+    assert_eq!(
+        view("/memories/a.md", [1, 0]),
+        Err(ErrorCode::InvalidArgument)
+    );
+}
+
+#[test]
+fn a_link_to_a_folder_is_viewed_as_the_folder() {
+    let mut tree = tree();
+    tree.file("/mem/sub/deep/c.md", "c\n");
+    tree.link("/mem/hl", "sub");
+    tree.file("/outside/x.md", "x\n");
+    tree.link("/mem/away", "/outside");
+    tree.link("/mem/own", ".memdir");
+    let mut host = SimHost::with_tree(1, tree);
+    let mut view = |path: &str| {
+        let input = serde_json::json!({ "command": "view", "path": format!("/memories/{path}") });
+        ask(&mut host, input)
+    };
+    assert_eq!(view("hl").unwrap(), view("sub").unwrap());
+    assert!(view("hl").unwrap().ends_with("\t/memories/sub/deep/c.md\n"));
+    assert_eq!(view("hl/deep").unwrap(), view("sub/deep").unwrap());
+    assert!(view("hl/b.md").unwrap().contains("\tb\n"));
+    assert_eq!(view("away"), Err(ErrorCode::LinkOutside));
+    assert_eq!(view("own"), Err(ErrorCode::PathOutsideStore));
+}
+
 #[test]
 fn an_edit_makes_no_store() {
     let mut host = SimHost::with_tree(1, Tree::new());
@@ -184,14 +456,14 @@ fn an_edit_makes_no_store() {
     );
 }
 
-/// Where case does not count, another spelling is the same folder.
+/// Where case does not count, or what a name ends with, another spelling is the same folder.
 #[test]
 fn a_secret_stays_out_of_team_however_it_is_spelt() {
     let secret = format!(
         "ghp_{}",
         "aB3dE5gH7j".repeat(4).get(..36).unwrap_or_default()
     );
-    for folder in ["team", "TEAM", "Team"] {
+    for folder in ["team", "TEAM", "Team", "team.", "TEAM ."] {
         let mut host = SimHost::with_tree(1, tree());
         let path = format!("/memories/{folder}/a.md");
         let create = serde_json::json!({ "command": "create", "path": path, "file_text": secret });
