@@ -268,7 +268,8 @@ export class Memdir implements AsyncDisposable {
    * and opening creates nothing.
    *
    * Rejects with `invalid-argument` for a name without anything in it, for a scope that is none, and for
-   * `project` and `local` when there is no `cwd`; with `path-nul`, and as {@link Memdir.open} does.
+   * `project` and `local` when there is no `cwd`; with `path-nul`; with `link-outside` when links lead out of
+   * the project for these two, as every later call does; and as {@link Memdir.open} does.
    */
   async agent(name: string, scope: AgentScope, options?: CallOptions): Promise<Memdir> {
     const whole = check.text(name, "name");

@@ -25,6 +25,12 @@ impl AgentScope {
     /// As written on the command line.
     pub(crate) const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
 
+    /// Whether others may have written it, and the model is told so: it lies in the project's folder, so it
+    /// may have come with it, though a local one should not have.
+    pub(crate) fn is_shared(self) -> bool {
+        self != Self::User
+    }
+
     /// The folder of all agents' memories, below the memory base (`user`) or the project's `.claude`.
     pub(crate) fn folder(self) -> &'static str {
         match self {

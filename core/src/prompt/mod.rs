@@ -8,7 +8,7 @@ mod untrusted;
 
 pub(crate) use untrusted::untrusted_block;
 
-use crate::agents::{AgentOptions, AgentScope};
+use crate::agents::AgentOptions;
 use crate::limits::INDEX_NAME;
 use crate::memory::truncate_index;
 use crate::text;
@@ -88,7 +88,7 @@ pub fn prompt(
     );
     parts.extend(past.map(sections::past_context));
     // What came with the repository may be anybody's words.
-    let shared = matches!(kind, Kind::Agent(agent) if agent.scope == AgentScope::Project);
+    let shared = matches!(kind, Kind::Agent(agent) if agent.scope.is_shared());
     parts.extend(index_section(index, shared));
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")

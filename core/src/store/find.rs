@@ -1,12 +1,13 @@
 //! Finds the store of a project: reads the settings, goes through the switches, chooses the
 //! directory, and says why (facts 1 and 2).
 
+use icu_normalizer::ComposingNormalizerBorrowed;
 use serde::Serialize;
 
 use super::{OpenOptions, own};
 use crate::agents::{AgentOptions, AgentScope, agent_folder_name, hashed_folder_name};
 use crate::error::{Error, ErrorCode};
-use crate::flow::{FailureCode, Host, join_all};
+use crate::flow::{Failure, FailureCode, Host, join_all};
 use crate::limits::{CLAUDE_FOLDER_MAX_PARENTS, PROJECTS_FOLDER, SETTINGS_MAX_BYTES, STORE_FOLDER};
 use crate::model::Model;
 use crate::paths::git::{ProjectRoot, project_root};
@@ -55,13 +56,30 @@ pub(crate) struct Found {
     pub model: Option<Model>,
     /// Whose memory it is, if it is an agent's.
     pub agent: Option<AgentOptions>,
+    /// The folder of the project, which the store may not leave if it came with it.
+    within: Option<String>,
 }
 
 impl Found {
     /// Whether others than the user may have written it: it came with the repository.
     pub fn is_shared(&self) -> bool {
-        let scope = self.agent.as_ref().map(|agent| agent.scope);
-        scope == Some(AgentScope::Project)
+        self.agent
+            .as_ref()
+            .is_some_and(|agent| agent.scope.is_shared())
+    }
+
+    /// Refuses a store of a project that links have led out of it since it was found: a repository can
+    /// bring them along whenever it changes.
+    ///
+    /// # Errors
+    /// `link-outside`, or why it cannot be told.
+    pub async fn check_place(&self, host: &Host) -> Result<(), Error> {
+        match &self.within {
+            Some(project) if self.opened.enabled => {
+                stay_within(host, self.platform, project, &self.opened.directory).await
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -111,10 +129,10 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
     let settings = files.and_then(|file| file.settings.auto_memory_directory.clone());
     let chosen = match &options.agent {
         Some(agent) => agent_choice(options, agent, host, platform, home, root.as_ref()).await,
-        None => choose(options, platform, home, root.as_ref(), settings),
+        None => choose(options, platform, home, root.as_ref(), settings).map(|it| (it, None)),
     };
-    let choice = match chosen {
-        Ok(choice) => choice,
+    let (choice, within) = match chosen {
+        Ok(chosen) => chosen,
         // Off is off: it needs no place, and a bad one is no reason to fail.
         Err(error) if !enabled.enabled => {
             report.push(ReportEntry::new(
@@ -122,12 +140,13 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
                 ReportCode::DirectoryRefused,
                 error.message,
             ));
-            Choice {
+            let nowhere = Choice {
                 directory: String::new(),
                 chosen_by: Source::Default,
                 project_key: None,
                 refused: Vec::new(),
-            }
+            };
+            (nowhere, None)
         }
         Err(error) => return Err(error),
     };
@@ -158,7 +177,10 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
         platform,
         transcripts,
         agent: options.agent.clone(),
+        within,
     };
+    // Before anything in it is read.
+    found.check_place(host).await?;
     keep_apart(host, &mut found).await?;
     keep_agents_apart(host, &mut found).await?;
     let Opened {
@@ -184,7 +206,7 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
     Ok(found)
 }
 
-/// The folder of an agent's memory (facts 9).
+/// The folder of an agent's memory (facts 9), and that of the project if it lies there.
 async fn agent_choice(
     options: &OpenOptions,
     agent: &AgentOptions,
@@ -192,7 +214,7 @@ async fn agent_choice(
     platform: Platform,
     home: Option<&str>,
     root: Option<&ProjectRoot>,
-) -> Result<Choice, Error> {
+) -> Result<(Choice, Option<String>), Error> {
     let name = agent_folder_name(&agent.name)?;
     let folder = agent.scope.folder();
     let remote = variable(&options.env, "CLAUDE_CODE_REMOTE_MEMORY_DIR");
@@ -204,29 +226,109 @@ async fn agent_choice(
             )
         })
     };
-    let parent = match (agent.scope, remote) {
-        (AgentScope::User, Some(remote)) => platform.join(remote, folder),
+    let (parent, within) = match (agent.scope, remote) {
+        // Where the user's own links lead is their wish.
+        (AgentScope::User, Some(remote)) => (platform.join(remote, folder), None),
         (AgentScope::User, None) => {
-            platform.join(&config_home(platform, home, &options.env)?, folder)
+            let config_home = config_home(platform, home, &options.env)?;
+            (platform.join(&config_home, folder), None)
         }
         (AgentScope::Local, Some(remote)) => {
             let key = key_of(&project(root)?.canonical);
-            platform.join(remote, &format!("{PROJECTS_FOLDER}/{key}/{folder}"))
+            let folder = format!("{PROJECTS_FOLDER}/{key}/{folder}");
+            (platform.join(remote, &folder), None)
         }
         (AgentScope::Project | AgentScope::Local, _) => {
             let root = project(root)?;
             let cwd = options.cwd.as_deref().unwrap_or(&root.checkout);
             let holder = claude_folder(host, platform, cwd, &root.checkout).await?;
-            platform.join(&holder, &format!(".claude/{folder}"))
+            let parent = platform.join(&holder, &format!(".claude/{folder}"));
+            (parent, Some(root.checkout))
         }
     };
     let directory = validate_memory_path(&platform.join(&parent, &name), platform, None)?;
-    Ok(Choice {
+    let choice = Choice {
         directory,
         chosen_by: Source::Agent,
         project_key: None,
         refused: Vec::new(),
-    })
+    };
+    Ok((choice, within))
+}
+
+/// Refuses a folder that links lead out of the project, or to nothing: they come with a repository, which
+/// could so have any folder of its reader shown, written and emptied. Inside the project they may lead
+/// where they like, but not into what git keeps there.
+async fn stay_within(
+    host: &Host,
+    platform: Platform,
+    project: &str,
+    directory: &str,
+) -> Result<(), Error> {
+    // The directory is in this form too.
+    let project = ComposingNormalizerBorrowed::new_nfc().normalize(project);
+    let root = real_place(host, platform, &project).await?;
+    let real = real_place(host, platform, directory).await?;
+    let what = match platform.below(&real, &root) {
+        Some(inside) => {
+            let mut names = inside.split(|c| platform.separates(c));
+            if !names.any(|name| name.eq_ignore_ascii_case(".git")) {
+                return Ok(());
+            }
+            "is led into git's own folder by a link"
+        }
+        None => "is led out of the project by a link",
+    };
+    Err(led_astray(&platform.normalise(directory), what))
+}
+
+fn led_astray(directory: &str, what: &str) -> Error {
+    let message = format!(
+        "{directory} {what}, and an agent's memory of this scope stays among the project's files; put a folder in the link's place"
+    );
+    Error::new(ErrorCode::LinkOutside, message).at(directory)
+}
+
+/// Where a folder is or would be made: the real path of its deepest ancestor that is there, and the rest
+/// (facts 11.1).
+async fn real_place(host: &Host, platform: Platform, path: &str) -> Result<String, Error> {
+    let path = platform.normalise(path);
+    let failed = |failure: &Failure| Error::from_failure(failure, "resolving", &path);
+    let mut folder = path.clone();
+    loop {
+        let failure = match host.real_path(&folder).await {
+            Ok(real) => {
+                let rest = platform.below(&path, &folder).unwrap_or_default();
+                let rest = rest.replace(platform.separator(), "/");
+                return Ok(platform.join(&real, &rest));
+            }
+            Err(failure) => failure,
+        };
+        host.stop_if_cancelled()?;
+        match failure.code {
+            FailureCode::NotFound => match host.lstat(&folder).await {
+                Ok(_) => return Err(led_astray(&path, "is led to nothing by a link")),
+                Err(failure) if is_absent(failure.code) => {}
+                Err(failure) => return Err(failed(&failure)),
+            },
+            FailureCode::Loop => return Err(led_astray(&path, "is led in a circle by a link")),
+            code if is_absent(code) => {}
+            _ => return Err(failed(&failure)),
+        }
+        match platform.parent(&folder) {
+            Some(parent) => folder = parent,
+            // Nothing is there, so no link either.
+            None => return Ok(path),
+        }
+    }
+}
+
+/// Whether nothing can be at a path.
+fn is_absent(code: FailureCode) -> bool {
+    matches!(
+        code,
+        FailureCode::NotFound | FailureCode::NotADirectory | FailureCode::NameTooLong
+    )
 }
 
 /// The nearest folder from `cwd` up to the project's root that holds `.claude`, wherever the agent was
@@ -275,7 +377,7 @@ async fn keep_agents_apart(host: &Host, found: &mut Found) -> Result<(), Error> 
     if let Some((parent, _)) = bare.rsplit_once(separator) {
         *directory = format!("{parent}{separator}{own}{separator}");
     }
-    Ok(())
+    found.check_place(host).await
 }
 
 /// The directory that is given, or the one that environment, settings and project give.

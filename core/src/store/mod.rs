@@ -241,8 +241,9 @@ impl Store {
 
     /// Finds the store and says what was found. Every other flow does it too when it is the first.
     ///
-    /// The flow fails with the codes of [`crate::paths::validate_memory_path`], `no-home`, or
-    /// `invalid-argument` when there is neither `directory` nor `cwd`.
+    /// The flow fails with the codes of [`crate::paths::validate_memory_path`], `no-home`,
+    /// `invalid-argument` when there is neither `directory` nor `cwd`, or `link-outside` when links lead
+    /// an agent's memory out of its project; every later flow fails with that too.
     #[must_use]
     pub fn open(&self) -> Flow<Opened> {
         self.flow(|store, host| async move { store.open_in(&host).await })
@@ -560,7 +561,7 @@ impl Store {
 
     /// What was found when the store was opened; opens it if it is not yet.
     async fn found(&self, host: &Host) -> Result<Found, Error> {
-        let generation = {
+        let known = {
             let state = self.state();
             if state.closed {
                 return Err(Error::new(
@@ -568,10 +569,17 @@ impl Store {
                     "the store is closed; open it again",
                 ));
             }
-            if let Some(found) = &state.found {
-                return Ok(found.clone());
+            match &state.found {
+                Some(found) => Ok(found.clone()),
+                None => Err(state.generation),
             }
-            state.generation
+        };
+        let generation = match known {
+            Ok(found) => {
+                found.check_place(host).await?;
+                return Ok(found);
+            }
+            Err(generation) => generation,
         };
         let found = find::find(&self.shared.options, host).await?;
         let mut state = self.state();
