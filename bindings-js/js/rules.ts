@@ -297,7 +297,8 @@ export function classifyToolCall(name: string, input: string, places: MemoryPlac
 
 /**
  * Whether an agent may write to a path without asking: a Markdown file of the store, of the team or of an
- * agent, unless the environment has put the store somewhere of its own (facts 12).
+ * agent, unless the environment has put the store somewhere of its own (facts 12). Nothing is looked up: a
+ * repository can bring links along, so give the path with links resolved.
  */
 export function mayWrite(path: string, places: MemoryPlaces): boolean {
   const whole = check.text(path, "path");

@@ -80,6 +80,9 @@ pub const TEAM_BATCH_BYTES: usize = 200_000;
 pub const TEAM_KEY_MAX_BYTES: usize = 1_024;
 /// UTF-8 bytes of one name in it: what file systems take.
 pub const TEAM_KEY_PART_MAX_BYTES: usize = 255;
+/// How often a team key may be decoded and normalised until nothing changes any more; no honest name
+/// needs more than two.
+pub const TEAM_KEY_MAX_READINGS: usize = 8;
 /// Permission bits of every file that memdir creates.
 pub const FILE_MODE: u32 = 0o600;
 /// Permission bits of every folder that memdir creates.

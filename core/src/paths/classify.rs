@@ -65,7 +65,7 @@ pub struct ToolClass {
     pub kind: PathKind,
     /// What is done with it.
     pub action: ToolAction,
-    /// The path that decided, as it was given.
+    /// The path that decided, as it was given; of a pattern, the folder that it looks through.
     pub path: Option<String>,
 }
 
@@ -74,12 +74,11 @@ pub struct ToolClass {
 #[must_use]
 pub fn classify_path(path: &str, places: &MemoryPlaces) -> PathKind {
     let platform = places.platform;
-    if path.contains('\0') || !platform.is_absolute(path) {
+    let Some(path) = comparable(platform, path) else {
         return PathKind::None;
-    }
-    let path = comparable(platform, path);
+    };
     let below = |folder: &String| {
-        let folder = comparable(platform, folder);
+        let folder = comparable(platform, folder)?;
         platform.below(&path, &folder).map(str::to_owned)
     };
     if let Some(rest) = places.store.as_ref().and_then(below) {
@@ -120,10 +119,7 @@ pub fn classify_tool_call(name: &str, input: &str, places: &MemoryPlaces) -> Too
         "Write" | "Edit" | "MultiEdit" => (ToolAction::Write, member(input, "file_path")),
         "NotebookEdit" => (ToolAction::Write, member(input, "notebook_path")),
         "Grep" | "LS" => (ToolAction::Search, member(input, "path")),
-        "Glob" => {
-            let folder = || member(input, "pattern").map(|pattern| fixed_part(&pattern, places));
-            (ToolAction::Search, member(input, "path").or_else(folder))
-        }
+        "Glob" => (ToolAction::Search, searched(input, places.platform)),
         "Bash" | "PowerShell" | "Shell" => {
             let command = member(input, "command").unwrap_or_default();
             let known = words(&command).filter_map(|word| {
@@ -151,12 +147,14 @@ pub fn classify_tool_call(name: &str, input: &str, places: &MemoryPlaces) -> Too
 }
 
 /// Whether an agent may write to a path without asking: a memory, wherever its folder is, unless the
-/// environment has put it somewhere of its own.
+/// environment has put it somewhere of its own. As nothing is looked up, and a repository can bring links
+/// along, a caller gives the path as the system resolves it.
 #[must_use]
 pub fn may_write(path: &str, places: &MemoryPlaces) -> bool {
     let kind = classify_path(path, places);
     let is_memory = matches!(kind, PathKind::Auto | PathKind::Team | PathKind::Agent);
-    !places.overridden && is_memory && comparable(places.platform, path).ends_with(".md")
+    let is_markdown = comparable(places.platform, path).is_some_and(|path| path.ends_with(".md"));
+    !places.overridden && is_memory && is_markdown && !has_stream(places.platform, path)
 }
 
 /// What a few calls of tools did with memory, for a line in the agent's log: "Recalled 3 team
@@ -185,15 +183,19 @@ pub fn summarise_tool_calls(calls: &[ToolClass], done: bool) -> Vec<String> {
         ),
     ] {
         for team in [false, true] {
-            let mut paths: Vec<&Option<String>> = Vec::new();
+            let mut paths: Vec<Option<String>> = Vec::new();
             for call in calls {
                 let fits = match call.kind {
                     PathKind::Team => team,
                     PathKind::Auto | PathKind::Agent => !team,
                     _ => false,
                 };
-                if fits && actions.contains(&call.action) && !paths.contains(&&call.path) {
-                    paths.push(&call.path);
+                if !fits || !actions.contains(&call.action) {
+                    continue;
+                }
+                let path = call.path.as_deref().map(one_spelling);
+                if !paths.contains(&path) {
+                    paths.push(path);
                 }
             }
             if paths.is_empty() {
@@ -211,13 +213,63 @@ pub fn summarise_tool_calls(calls: &[ToolClass], done: bool) -> Vec<String> {
     summary
 }
 
-/// A path as the platform compares it.
-fn comparable(platform: Platform, path: &str) -> String {
-    let path = platform.normalise(path);
-    match platform {
-        Platform::Posix => path,
-        Platform::Windows => path.to_lowercase(),
+/// An absolute path as the platform compares it; none for any other, and for one of which cannot be told
+/// what Windows makes of it.
+fn comparable(platform: Platform, path: &str) -> Option<String> {
+    if path.contains('\0') {
+        return None;
     }
+    if platform == Platform::Posix {
+        return platform.is_absolute(path).then(|| platform.normalise(path));
+    }
+    let path = without_prefix(platform, path);
+    if !platform.is_absolute(path) {
+        return None;
+    }
+    let mut parts = path.split(|c| platform.separates(c));
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // Behind a colon is a stream of the file.
+        let name = part.split(':').next().unwrap_or_default();
+        let kept = match name {
+            "" | "." | ".." => name,
+            // Windows drops what a name ends with.
+            _ => match name.trim_end_matches(['.', ' ']) {
+                "" => return None,
+                kept => kept,
+            },
+        };
+        plain.push(platform.separator());
+        plain.push_str(kept);
+    }
+    Some(platform.normalise(&plain).to_lowercase())
+}
+
+/// A path without what says to Windows that it is to be taken as it is, or that a device is meant.
+fn without_prefix(platform: Platform, path: &str) -> &str {
+    let mut rest = path.chars();
+    let start = rest.by_ref().take(4);
+    let start: String = start.map(|c| if c == '/' { '\\' } else { c }).collect();
+    let is_prefix = matches!(start.as_str(), r"\\?\" | r"\\.\" | r"\??\");
+    if platform == Platform::Windows && is_prefix {
+        rest.as_str()
+    } else {
+        path
+    }
+}
+
+/// Whether a path names a stream of a file: it has a colon that is not the drive's.
+fn has_stream(platform: Platform, path: &str) -> bool {
+    let path = without_prefix(platform, path);
+    let mut parts = path.split(|c| platform.separates(c)).skip(1);
+    platform == Platform::Windows && parts.any(|part| part.contains(':'))
+}
+
+/// Equal for paths of one file. Whose rules hold shows in the path.
+fn one_spelling(path: &str) -> String {
+    let platforms = [Platform::Posix, Platform::Windows].into_iter();
+    let mut known = platforms.filter_map(|platform| comparable(platform, path));
+    known.next().unwrap_or_else(|| path.to_owned())
 }
 
 fn member(input: &str, name: &str) -> Option<String> {
@@ -229,15 +281,36 @@ fn member(input: &str, name: &str) -> Option<String> {
     }
 }
 
-/// The folder that a pattern looks through.
-fn fixed_part(pattern: &str, places: &MemoryPlaces) -> String {
-    let separates = |c| places.platform.separates(c);
-    let special = pattern.find(['*', '?', '[', '{']);
-    let Some(fixed) = special.and_then(|at| pattern.get(..at)) else {
-        return pattern.to_owned();
+/// The folder that a pattern looks through: where it begins, or the one that it is looked for in.
+fn searched(input: &str, platform: Platform) -> Option<String> {
+    let folder = member(input, "path").filter(|folder| !folder.is_empty());
+    let pattern = member(input, "pattern").unwrap_or_default();
+    let fixed = fixed_part(&pattern, platform);
+    let separates = |c| platform.separates(c);
+    let has_root = fixed.starts_with(separates)
+        || (platform == Platform::Windows && fixed.chars().nth(1) == Some(':'));
+    match folder {
+        Some(folder) if fixed.is_empty() => Some(folder),
+        Some(folder) if !has_root => {
+            let folder = folder.trim_end_matches(separates);
+            Some(format!("{folder}{}{fixed}", platform.separator()))
+        }
+        _ => Some(fixed.to_owned()),
+    }
+}
+
+/// What a pattern has before its first wildcard, in whole names.
+fn fixed_part(pattern: &str, platform: Platform) -> &str {
+    // The question mark of a prefix is no wildcard.
+    let rest = without_prefix(platform, pattern);
+    let prefix = pattern.len().saturating_sub(rest.len());
+    let special = rest.find(['*', '?', '[', '{']);
+    let Some(fixed) = special.and_then(|at| pattern.get(..prefix.saturating_add(at))) else {
+        return pattern;
     };
-    let end = fixed.rfind(separates).map_or(0, |at| at.saturating_add(1));
-    fixed.get(..end).unwrap_or_default().to_owned()
+    let end = fixed.rfind(|c| platform.separates(c));
+    let end = end.map_or(0, |at| at.saturating_add(1));
+    fixed.get(..end).unwrap_or_default()
 }
 
 /// The words of a command line in which paths stand. What shells make of them is not followed.
