@@ -56,7 +56,9 @@ const fn groups() -> [u32; 256] {
             b'/' => SLASH,
             b'~' => TILDE,
             b'%' => PERCENT,
-            b'!' | b'$' | b'&' | b'*' | b',' | b';' | b'^' | b':' => OF_A_PASSWORD,
+            b'!' | b'$' | b'&' | b'*' | b',' | b';' | b'^' | b':' | b'(' | b')' | b'\'' => {
+                OF_A_PASSWORD
+            }
             _ => 0,
         };
         byte += 1;

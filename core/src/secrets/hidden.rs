@@ -1,5 +1,7 @@
 //! Characters that nobody sees. Between the letters of a token they hide it from a search, and
 //! whoever drops them later puts it together again: a text that has any is searched without them.
+//! But a zero byte, a soft hyphen or a colour also stands between a token and its neighbours, so where
+//! something was left out a token may begin and end.
 
 /// A text without its hidden characters.
 pub(crate) struct Visible {
@@ -11,14 +13,18 @@ pub(crate) struct Visible {
 impl Visible {
     /// What is left of a text whose first hidden character stands there.
     pub(crate) fn new(text: &str, first: usize) -> Self {
-        let (before, rest) = text.split_at_checked(first).unwrap_or(("", text));
+        let (before, mut rest) = text.split_at_checked(first).unwrap_or(("", text));
         let mut left = String::with_capacity(text.len());
         left.push_str(before);
         let mut gaps: Vec<(usize, usize)> = Vec::new();
         let mut bytes = 0_usize;
-        for c in rest.chars() {
+        while let Some(c) = rest.chars().next() {
+            let mut length = c.len_utf8();
             if is_hidden(c) {
-                bytes = bytes.saturating_add(c.len_utf8());
+                if c == ESCAPE {
+                    length = length.saturating_add(terminal_command(rest));
+                }
+                bytes = bytes.saturating_add(length);
                 match gaps.last_mut() {
                     Some((place, sum)) if *place == left.len() => *sum = bytes,
                     _ => gaps.push((left.len(), bytes)),
@@ -26,6 +32,7 @@ impl Visible {
             } else {
                 left.push(c);
             }
+            rest = rest.get(length..).unwrap_or_default();
         }
         Self { text: left, gaps }
     }
@@ -35,6 +42,49 @@ impl Visible {
         let gaps = self.gaps.partition_point(|(place, _)| *place <= at);
         let left_out = gaps.checked_sub(1).and_then(|last| self.gaps.get(last));
         at.saturating_add(left_out.map_or(0, |(_, bytes)| *bytes))
+    }
+
+    pub(crate) fn gaps(&self) -> Gaps<'_> {
+        Gaps(&self.gaps)
+    }
+}
+
+/// Where something hidden was left out of a text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gaps<'a>(&'a [(usize, usize)]);
+
+impl<'a> Gaps<'a> {
+    /// The last one up to there.
+    pub(crate) fn last(self, at: usize) -> Option<usize> {
+        let up_to = self.0.partition_point(|(place, _)| *place <= at);
+        let (place, _) = self.0.get(up_to.checked_sub(1)?)?;
+        Some(*place)
+    }
+
+    /// Those after there, in their order.
+    pub(crate) fn after(self, at: usize) -> impl Iterator<Item = usize> + use<'a> {
+        let up_to = self.0.partition_point(|(place, _)| *place <= at);
+        let after = self.0.get(up_to..).unwrap_or_default();
+        after.iter().map(|(place, _)| *place)
+    }
+}
+
+const ESCAPE: char = '\u{1B}';
+/// Bytes of what a terminal is told: more than any colour has.
+const COMMAND_MAX: usize = 32;
+
+/// The length of what follows an escape character and is for the terminal alone, as in `ESC[31m`.
+fn terminal_command(text: &str) -> usize {
+    let [_, b'[', rest @ ..] = text.as_bytes() else {
+        return 0;
+    };
+    let is_number = |byte: &&u8| (b'0'..=b'?').contains(*byte);
+    let numbers = rest.iter().take(COMMAND_MAX).take_while(is_number).count();
+    match rest.get(numbers) {
+        // Without a number only these, because a token may begin with the letter.
+        Some(b'm' | b'K' | b'J' | b'H') => numbers.saturating_add(2),
+        Some(letter) if letter.is_ascii_alphabetic() && numbers > 0 => numbers.saturating_add(2),
+        _ => 0,
     }
 }
 
@@ -154,5 +204,23 @@ mod tests {
         let visible = Visible::new(text, 0);
         assert_eq!(visible.text, "ab");
         assert_eq!((visible.place(0), visible.place(1)), (3, 10));
+        let gaps = visible.gaps();
+        assert_eq!((gaps.last(0), gaps.last(1)), (Some(0), Some(1)));
+        assert_eq!(gaps.after(0).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn what_a_terminal_is_told_is_one_gap() {
+        for (text, left) in [
+            ("a\u{1B}[31mb\u{1B}[0mc", "abc"),
+            ("\u{1B}[01;31m\u{1B}[Ka\u{1B}[m\u{1B}[K", "a"),
+            ("\u{1B}[?25ha\u{1B}[2Jb", "ab"),
+            // Nothing is told here.
+            ("\u{1B}[secret", "[secret"),
+            ("\u{1B}a\u{1B}[", "a["),
+            ("\u{1B}[31\u{4E2D}", "[31\u{4E2D}"),
+        ] {
+            assert_eq!(Visible::new(text, 0).text, left);
+        }
     }
 }

@@ -8,7 +8,7 @@ use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, StartKind};
 
 use crate::secrets::alphabet::{is_alnum, is_word};
-use crate::secrets::hidden::Watch;
+use crate::secrets::hidden::{Gaps, Watch};
 use crate::secrets::rule::{Edge, Rule, Shape};
 use crate::secrets::table::rules;
 use crate::secrets::url::password_start;
@@ -18,6 +18,8 @@ use crate::secrets::url::password_start;
 const SEARCHED: usize = 3;
 /// Bytes after which what was read is looked at for hidden characters.
 const BLOCK: usize = 32;
+/// Bytes of a colour between `[` and `m`, and one more.
+const COLOUR_MAX: usize = 24;
 
 /// A key and its rules.
 #[derive(Debug)]
@@ -132,8 +134,8 @@ pub(crate) enum Pass {
     Hidden(usize),
 }
 
-/// Reads a text once.
-pub(crate) fn pass(text: &[u8]) -> Pass {
+/// Reads a text once, from which something hidden may have been left out.
+pub(crate) fn pass(text: &[u8], gaps: Gaps) -> Pass {
     let mut found = Vec::new();
     let Some(keys) = keys() else {
         return Pass::Candidates(found);
@@ -153,7 +155,7 @@ pub(crate) fn pass(text: &[u8]) -> Pass {
             if machine.is_special(state) && machine.is_match(state) {
                 for index in 0..machine.match_len(state) {
                     let pattern = machine.match_pattern(state, index).as_usize();
-                    keys.look(text, at, pattern, &mut found);
+                    keys.look(text, gaps, at, pattern, &mut found);
                 }
             }
         }
@@ -167,14 +169,21 @@ pub(crate) fn pass(text: &[u8]) -> Pass {
 impl Keys {
     /// Looks at what begins with a searched text that ends there.
     #[inline(never)]
-    fn look(&self, text: &[u8], end: usize, pattern: usize, found: &mut Vec<Candidate>) {
+    fn look(
+        &self,
+        text: &[u8],
+        gaps: Gaps,
+        end: usize,
+        pattern: usize,
+        found: &mut Vec<Candidate>,
+    ) {
         let Some((searched, entries)) = self.searched.get(pattern) else {
             return;
         };
         let key_at = end.saturating_sub(searched.len());
         for &index in entries {
             if let Some(entry) = self.entries.get(usize::from(index))
-                && let Some(start) = look(text, key_at, entry)
+                && let Some(start) = look(text, gaps, key_at, entry)
             {
                 let candidate = Candidate {
                     start,
@@ -187,11 +196,11 @@ impl Keys {
 }
 
 /// Where the token begins, when the whole key stands here and what stands before it is right.
-fn look(text: &[u8], key_at: usize, entry: &Entry) -> Option<usize> {
+fn look(text: &[u8], gaps: Gaps, key_at: usize, entry: &Entry) -> Option<usize> {
     let Entry { key, rules } = entry;
     let rule = rules.first()?;
     let first = key_at.checked_sub(usize::from(rule.before))?;
-    if !starts_with(text, key_at, key, rule.any_case) || !edge(text, first, rule.edge) {
+    if !starts_with(text, key_at, key, rule.any_case) || !edge(text, gaps, first, rule.edge) {
         return None;
     }
     let after = key_at.saturating_add(key.len());
@@ -220,21 +229,39 @@ fn starts_with(text: &[u8], at: usize, key: &str, any_case: bool) -> bool {
     there == key.as_bytes() || (any_case && there.eq_ignore_ascii_case(key.as_bytes()))
 }
 
-fn edge(text: &[u8], start: usize, edge: Edge) -> bool {
-    let before = text.get(..start).unwrap_or_default();
-    match (edge, before.last()) {
-        (Edge::Open, _) | (_, None) => true,
-        (Edge::Separate, Some(byte)) => {
-            !is_word(*byte) && !b"/-+%&~.?#@]".contains(byte) || escaped(before)
-        }
-        (Edge::Word, Some(byte)) => !is_word(*byte) || escaped(before) || emphasised(before),
+fn edge(text: &[u8], gaps: Gaps, start: usize, edge: Edge) -> bool {
+    if edge == Edge::Open {
+        return true;
+    }
+    let from = gaps.last(start).unwrap_or(0);
+    let before = text.get(from..start).unwrap_or_default();
+    match before.last() {
+        None => true,
+        // What replaced a token ends in a bracket: what follows must mean the same as before.
+        Some(b']') => text.get(start).copied().is_some_and(is_alnum),
+        Some(byte) => !is_word(*byte) || escaped(before) || coloured(before) || emphasised(before),
     }
 }
 
-/// Whether the letter at the end is none: `\n` of a string, `%3D` of an address.
+/// Whether the letter at the end is none: `\n` and `\u003d` of a string, `%3D` of an address.
 fn escaped(before: &[u8]) -> bool {
-    matches!(before, [.., b'\\', b'n' | b'r' | b't'])
-        || matches!(before, [.., b'%', a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit())
+    let digits = match before {
+        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f' | b'v' | b'0'] => return true,
+        [.., b'\\', b'u', a, b, c, d] => &[*a, *b, *c, *d][..],
+        [.., b'%', a, b] | [.., b'\\', b'x', a, b] => &[*a, *b],
+        _ => return false,
+    };
+    digits.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Whether the letter at the end sets a colour: `\u001b[31m`, or what a terminal left of it.
+fn coloured(before: &[u8]) -> bool {
+    let [rest @ .., b'm'] = before else {
+        return false;
+    };
+    let colour = rest.iter().rev().take(COLOUR_MAX);
+    let mut before_it = colour.skip_while(|byte| byte.is_ascii_digit() || **byte == b';');
+    before_it.next() == Some(&b'[')
 }
 
 /// Whether the `_` at the end is Markdown's: nothing that belongs to a word stands before it.
@@ -252,7 +279,7 @@ fn emphasised(before: &[u8]) -> bool {
 mod tests {
     use aho_corasick::automaton::Automaton;
 
-    use super::{Pass, keys, pass};
+    use super::{Gaps, Pass, keys, pass};
 
     #[test]
     fn the_automaton_is_built_and_small() {
@@ -266,7 +293,7 @@ mod tests {
         let text = "a://sk-a:b@c ".to_owned()
             + &"a1".repeat(16)
             + "-us1 sk-sk-4567890123.atlasv1. hf_ sk-sk-sk- b://a:b-c://d://e:";
-        let Pass::Candidates(found) = pass(text.as_bytes()) else {
+        let Pass::Candidates(found) = pass(text.as_bytes(), Gaps::default()) else {
             panic!("nothing is hidden");
         };
         assert!(

@@ -1,7 +1,9 @@
 //! Whether a token is where it may begin, and where it ends: at the first byte that its alphabet
-//! lacks. A run that is longer than a fixed length is something else.
+//! lacks, or at a `_`, `-` or `~` that is punctuation. A run that is longer than a fixed length is
+//! something else.
 
 use crate::secrets::alphabet::{ALPHABETS, Alphabet, is_alnum};
+use crate::secrets::hidden::Gaps;
 use crate::secrets::rule::{Marked, OPEN, Part};
 
 /// Runs up to this are read anew each time; the ends of longer ones are remembered.
@@ -10,6 +12,12 @@ const SHORT: usize = 64;
 const REMEMBERED: usize = 4;
 /// Dots in a row that no name goes on after.
 const ELLIPSIS: usize = 4;
+/// Bytes that stand between words, when an alphabet has them.
+const JOINTS: &[u8] = b"_-~";
+/// As many of them as Markdown has around emphasised words.
+const JOINTS_MAX: usize = 3;
+/// Two dashes end a token of no fixed length only when small words follow, no longer than this.
+const WORDS_MAX: usize = 32;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
@@ -22,14 +30,16 @@ struct Run {
 #[derive(Debug)]
 pub(crate) struct Matcher<'a> {
     text: &'a [u8],
+    gaps: Gaps<'a>,
     runs: [[Run; REMEMBERED]; ALPHABETS],
     next: usize,
 }
 
 impl<'a> Matcher<'a> {
-    pub(crate) fn new(text: &'a [u8]) -> Self {
+    pub(crate) fn new(text: &'a [u8], gaps: Gaps<'a>) -> Self {
         Self {
             text,
+            gaps,
             runs: [[Run::default(); REMEMBERED]; ALPHABETS],
             next: 0,
         }
@@ -39,22 +49,35 @@ impl<'a> Matcher<'a> {
         self.text
     }
 
+    pub(crate) fn gaps(&self) -> Gaps<'a> {
+        self.gaps
+    }
+
     /// Where the parts end that begin here. What stands from `stop` on is taken for the end of the
     /// text.
     pub(crate) fn end(&mut self, parts: &[Part], start: usize, stop: usize) -> Option<usize> {
         let mut at = start;
-        let mut body = None;
+        let mut last = None;
         for part in parts {
             let length = match *part {
                 Part::Run(alphabet, least, most) => {
-                    body = Some(alphabet);
+                    let least = usize::from(least);
                     let most = if most == OPEN {
                         usize::MAX
                     } else {
                         usize::from(most)
                     };
+                    last = Some(Last {
+                        alphabet,
+                        least: at.saturating_add(least),
+                        size: match most {
+                            usize::MAX => Size::Open,
+                            _ if most == least => Size::Fixed,
+                            _ => Size::Bounded,
+                        },
+                    });
                     let length = self.run(alphabet, at, most, stop);
-                    (length >= usize::from(least)).then_some(length)?
+                    (length >= least).then_some(length)?
                 }
                 Part::Text(text) => {
                     let there = self.text.get(at..stop)?;
@@ -69,13 +92,32 @@ impl<'a> Matcher<'a> {
                     equals.count()
                 }
                 Part::Marked(marked) => {
-                    body = Some(marked.alphabet);
+                    let least = marked.before.0.saturating_add(marked.after.0);
+                    last = Some(Last {
+                        alphabet: marked.alphabet,
+                        least: at.saturating_add(least),
+                        size: Size::Bounded,
+                    });
                     self.marked(marked, at, stop)?
                 }
             };
             at = at.saturating_add(length);
         }
-        self.is_closed(at, body, stop).then_some(at)
+        let last = last?;
+        let is_closed = self.is_closed(at, last.after(self.text.get(start..at)?), stop);
+        let open = self.text.get(last.least..at).unwrap_or_default();
+        let length = match last.size {
+            Size::Fixed => is_closed.then_some(open.len())?,
+            _ if is_closed => without_joints(open),
+            // Too long, unless it is the words after two dashes that are.
+            Size::Bounded => {
+                let more = at.saturating_add(1).min(stop);
+                let more = self.text.get(last.least..more)?;
+                without_joints(more.get(..words_after_dashes(more)?)?)
+            }
+            Size::Open => return None,
+        };
+        Some(at.saturating_sub(open.len()).saturating_add(length))
     }
 
     /// The length of the run that begins here, or the most that is wanted of it. A dot at its end
@@ -153,18 +195,77 @@ impl<'a> Matcher<'a> {
             .then_some(length)
     }
 
-    /// Whether a token may end here: what follows is neither of its alphabet nor goes on with a
-    /// word. After a full stop a name may go on: `<token>.png` is a file, `<token>.example` a host.
+    /// Whether a token may end here: where something was hidden, at what ends a word, or at joints with
+    /// such a thing behind them.
     fn is_closed(&self, end: usize, alphabet: Option<Alphabet>, stop: usize) -> bool {
         let rest = self.text.get(end..stop).unwrap_or_default();
-        match rest.first() {
-            None => true,
-            Some(b'.') => rest
-                .iter()
-                .take(ELLIPSIS)
-                .find(|byte| **byte != b'.')
-                .is_none_or(|byte| !is_alnum(*byte) && !b"-/%@&=+$^".contains(byte)),
-            Some(byte) => !is_alnum(*byte) && alphabet.is_none_or(|alphabet| !alphabet.has(*byte)),
+        let joints = rest.iter().take(JOINTS_MAX);
+        let joints = joints.take_while(|byte| JOINTS.contains(byte)).count();
+        let (joints, after) = rest.split_at_checked(joints).unwrap_or_default();
+        self.gaps.last(end) == Some(end)
+            || ends_word(rest, alphabet)
+            || ends_word(after, alphabet)
+            || joints.windows(2).any(|pair| pair == b"--")
+    }
+}
+
+/// The last run of a token.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    alphabet: Alphabet,
+    /// Where it may end at the earliest.
+    least: usize,
+    size: Size,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Size {
+    Fixed,
+    Bounded,
+    Open,
+}
+
+impl Last {
+    /// What must not follow the token. After padding or another ending nothing of the alphabet can
+    /// belong to it, and to a length that is known no `/` or `+`.
+    fn after(self, token: &[u8]) -> Option<Alphabet> {
+        let ends_in_it = token.last().is_some_and(|byte| self.alphabet.has(*byte));
+        match (self.alphabet, self.size) {
+            (Alphabet::Base64, Size::Fixed) => None,
+            (alphabet, _) => ends_in_it.then_some(alphabet),
         }
     }
+}
+
+/// Whether no word goes on here, or a run of the alphabet. After a full stop a name may go on:
+/// `<token>.png` is a file, `<token>.example` a host.
+fn ends_word(rest: &[u8], alphabet: Option<Alphabet>) -> bool {
+    match rest.first() {
+        None => true,
+        Some(b'.') => rest
+            .iter()
+            .take(ELLIPSIS)
+            .find(|byte| **byte != b'.')
+            .is_none_or(|byte| !is_alnum(*byte) && !b"-/%@&=+$^".contains(byte)),
+        Some(byte) => !is_alnum(*byte) && alphabet.is_none_or(|alphabet| !alphabet.has(*byte)),
+    }
+}
+
+/// The length of the end of a token without the joints that are punctuation: those of `_<token>_`,
+/// and two dashes with small words behind them. What a token would lose by chance is as little.
+fn without_joints(end: &[u8]) -> usize {
+    let length = words_after_dashes(end).unwrap_or(end.len());
+    let rest = end.get(..length).unwrap_or_default();
+    let joints = rest.iter().rev().take(JOINTS_MAX);
+    let joints = joints.take_while(|byte| JOINTS.contains(byte)).count();
+    length.saturating_sub(joints)
+}
+
+/// Where two dashes stand that nothing but small words follow.
+fn words_after_dashes(text: &[u8]) -> Option<usize> {
+    let is_small = |byte: &&u8| byte.is_ascii_lowercase() || b"_-".contains(byte);
+    let words = text.iter().rev().take(WORDS_MAX).take_while(is_small);
+    let from = text.len().saturating_sub(words.count());
+    let dashes = text.get(from..)?.windows(2).position(|pair| pair == b"--");
+    Some(from.saturating_add(dashes?))
 }

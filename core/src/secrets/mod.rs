@@ -6,6 +6,7 @@
 //!
 //! What is not found: a token that is split by a line end or a blank (but for private keys and
 //! encoded JSON Web Tokens), one that is encoded once more, and what only its name makes a secret.
+//! Where a token of no fixed length ends cannot always be seen: then more is taken rather than less.
 
 mod alphabet;
 mod finding;

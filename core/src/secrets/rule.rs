@@ -31,8 +31,6 @@ pub(crate) struct Rule {
 pub(crate) enum Edge {
     /// No ASCII letter, digit or `_`.
     Word,
-    /// Nothing that joins the words of an address or a name either.
-    Separate,
     /// Anything.
     Open,
 }

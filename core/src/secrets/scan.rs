@@ -2,7 +2,7 @@
 //! first: what will be replaced ends whatever stands before it, so the text with its tokens replaced
 //! holds no new ones.
 
-use crate::secrets::hidden::Visible;
+use crate::secrets::hidden::{Gaps, Visible};
 use crate::secrets::keys::{Candidate, Pass, pass};
 use crate::secrets::matcher::Matcher;
 use crate::secrets::private_key::Blocks;
@@ -22,18 +22,22 @@ pub(crate) struct Token {
     pub(crate) rule: &'static Rule,
 }
 
+/// Places with something hidden that are tried as the end of a token.
+const GAPS: usize = 8;
+
 /// All tokens, in their order; none overlaps another.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
-    let first = match pass(text.as_bytes()) {
-        Pass::Candidates(candidates) => return tokens_of(text.as_bytes(), &candidates),
+    let none = Gaps::default();
+    let first = match pass(text.as_bytes(), none) {
+        Pass::Candidates(candidates) => return tokens_of(text.as_bytes(), none, &candidates),
         Pass::Hidden(first) => first,
     };
     let visible = Visible::new(text, first);
     let bytes = visible.text.as_bytes();
-    let Pass::Candidates(candidates) = pass(bytes) else {
+    let Pass::Candidates(candidates) = pass(bytes, visible.gaps()) else {
         return Vec::new();
     };
-    let mut tokens = tokens_of(bytes, &candidates);
+    let mut tokens = tokens_of(bytes, visible.gaps(), &candidates);
     for token in &mut tokens {
         token.start = visible.place(token.start);
         // After the last byte, not before the next one: what is hidden between them stays.
@@ -43,11 +47,11 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-fn tokens_of(text: &[u8], candidates: &[Candidate]) -> Vec<Token> {
+fn tokens_of(text: &[u8], gaps: Gaps, candidates: &[Candidate]) -> Vec<Token> {
     if candidates.is_empty() {
         return Vec::new();
     }
-    let mut matcher = Matcher::new(text);
+    let mut matcher = Matcher::new(text, gaps);
     let mut blocks = Blocks::default();
     let mut tokens: Vec<Token> = Vec::new();
     for candidate in candidates.iter().rev() {
@@ -63,10 +67,11 @@ fn tokens_of(text: &[u8], candidates: &[Candidate]) -> Vec<Token> {
                 rule,
             };
             let end = match rule.shape {
-                Shape::PrivateKey => blocks.take(text, start, entry.key),
+                Shape::PrivateKey => blocks.take(text, start, entry.key, next),
                 _ => place
                     .end(&mut matcher, text.len(), &tokens)
-                    .or_else(|| place.end(&mut matcher, next?, &tokens)),
+                    .or_else(|| place.end(&mut matcher, next?, &tokens))
+                    .or_else(|| place.end_at_gap(&mut matcher, &tokens)),
             };
             if let Some(end) = end {
                 add(&mut tokens, place, end);
@@ -98,7 +103,10 @@ impl Place {
         let end = match rule.shape {
             Shape::Parts(parts) => matcher.end(parts, body, stop),
             Shape::WrappedJwt => return wrapped_jwt::end(matcher, start, stop, next),
-            Shape::UrlPassword => return url::password_end(matcher.text(), start, stop),
+            Shape::UrlPassword => {
+                let gap = matcher.gaps().after(start).next();
+                return url::password_end(matcher.text(), start, stop, gap);
+            }
             Shape::PrivateKey => None,
         }?;
         // One that goes on with another of its kind is as much a token as that.
@@ -109,6 +117,14 @@ impl Place {
                 && !is_placeholder(matcher.text().get(body..end)?)
                 && !(rule.id == "gcp-api-key" && is_sample(value));
         is_token.then_some(end)
+    }
+
+    /// Where it ends, when something hidden parts it from what would make it too long.
+    fn end_at_gap(self, matcher: &mut Matcher, tokens: &[Token]) -> Option<usize> {
+        let gaps: Vec<usize> = matcher.gaps().after(self.start).take(GAPS).collect();
+        gaps.into_iter()
+            .rev()
+            .find_map(|gap| self.end(matcher, gap, tokens))
     }
 }
 

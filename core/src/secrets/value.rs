@@ -85,11 +85,18 @@ pub(crate) fn is_placeholder(body: &[u8]) -> bool {
 }
 
 /// Whether it is made of two or three letters and digits: x, 0 and the like, in rows.
-pub(crate) fn has_few(body: &[u8]) -> bool {
-    let mut seen = 0_u128;
-    for byte in body.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
-        seen |= 1 << (byte & 0x7F);
-    }
+fn has_few(body: &[u8]) -> bool {
+    are_few(seen(body))
+}
+
+/// The letters and digits in a text, as a set.
+pub(crate) fn seen(text: &[u8]) -> u128 {
+    let letters = text.iter().filter(|byte| byte.is_ascii_alphanumeric());
+    letters.fold(0, |seen, byte| seen | 1 << (byte & 0x7F))
+}
+
+/// Whether it is a set of two or three.
+pub(crate) fn are_few(seen: u128) -> bool {
     seen.count_ones() <= FEW
 }
 

@@ -29,7 +29,9 @@ fn piece() -> impl Strategy<Value = String> {
     let block = (any::<u64>(), 0..90_usize).prop_map(|(seed, length)| {
         let dashes = "-".repeat(5);
         let body = Random::new(seed).text(BASE64, length);
-        format!("{dashes}BEGIN PRIVATE KEY{dashes}\n{body}\n{dashes}END PRIVATE KEY{dashes}")
+        let footer = format!("\n{dashes}END PRIVATE KEY{dashes}");
+        let footer = if seed % 3 == 0 { "" } else { &footer };
+        format!("{dashes}BEGIN PRIVATE KEY{dashes}\n{body}{footer}")
     });
     let dashed = prop_oneof![
         Just("BEGIN PRIVATE KEY"),
@@ -39,10 +41,11 @@ fn piece() -> impl Strategy<Value = String> {
     ]
     .prop_map(|words| format!("{0}{words}{0}", "-".repeat(5)));
     let url = (any::<u64>(), 0..12_usize).prop_map(|(seed, length)| {
-        format!(
-            "https://user:{}@host7",
-            Random::new(seed).text(BASE64, length)
-        )
+        let mut random = Random::new(seed);
+        let password = random.text(BASE64, length);
+        let hosts = ["host7", "[::1]", "$HOST", "{host}", "<host>"];
+        let host = hosts[random.below(hosts.len())];
+        format!("https://user:{password}@{host}")
     });
     prop_oneof![
         4 => token,
@@ -56,6 +59,8 @@ fn piece() -> impl Strategy<Value = String> {
             " ", "\n", "\r\n", ".", "-", "_", "__", ",", "/", "=", "==", "+", "~", "%", "@", ":", "://", "\\", "\\n",
             "%3D", "\"", "`", "|", "*", "[", "]", "(", ")", "a", "Z", "9", "\u{200B}", "\u{4E2D}", "...", ".ey", "AA",
             "Q~", "T3BlbkFJ", "-us", "_mmk", ".atlasv1.", "x", "[secret removed: ", "@example.com",
+            "\0", "\u{AD}", "\u{1B}", "\u{1B}[31m", "[0m", "\\u003d", "~~", "--", "--then", "'", "$", ":\\/\\/", "80",
+            "\u{F6}",
         ]).prop_map(str::to_owned),
         1 => ".{0,12}",
     ]
@@ -113,6 +118,7 @@ proptest! {
 fn long_texts_take_linear_time() {
     let long = 150_000;
     let header = format!("{0}BEGIN PRIVATE KEY{0}", "-".repeat(5));
+    let footer = format!("{0}END PRIVATE KEY{0}", "-".repeat(5));
     let wrapped = "ZXlKaGJHY2lPaUpJVXpJMU5pSjku";
     for piece in [
         "glpat-",
@@ -133,7 +139,13 @@ fn long_texts_take_linear_time() {
         "_mmk",
         "Q~",
         ".atlasv1.",
+        "sk-\u{200B}",
+        "xai-\0",
+        "a://b:c\u{AD}",
+        "\u{1B}[1",
+        "xoxs-1-1-1-a",
         &header,
+        &footer,
         wrapped,
     ] {
         let text = piece.repeat(long / piece.len());
@@ -152,6 +164,7 @@ fn long_texts_take_linear_time() {
             let run = run.repeat(long / run.len());
             let _ = scan_secrets(&format!("{text}{run}"));
             let _ = scan_secrets(&format!("{text}.eyJ{run}.ghp"));
+            let _ = scan_secrets(&format!("{header}{text}{run}"));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use memdir_core::secrets::{redact_secrets, scan_secrets};
 
-use crate::token::{ALNUM, BASE64, Random, URL};
+use crate::token::{ALNUM, BASE64, Random, URL, body};
 
 fn rules(text: &str) -> Vec<String> {
     scan_secrets(text).into_iter().map(|one| one.rule).collect()
@@ -100,13 +100,102 @@ fn what_is_no_private_key() {
         short.clone(),
         format!("{short}{short}"),
         words,
-        block(&mut random, "PRIVATE KEY", 4, "\n").replace(&line("END PRIVATE KEY"), ""),
+        // Its footer and the key that follows are not its own.
+        format!("{short}ssh-ed25519 {}\n", random.text(BASE64, 68)),
+        // Prose beside a header, and the code of who reads one.
+        format!(
+            "It begins with {}, as {} do.",
+            line("BEGIN PRIVATE KEY"),
+            "all keys here ".repeat(20)
+        ),
+        format!(
+            "if (!pem.startsWith('{}')) throw new InvalidKeyError(pemWithoutArmourAndWhitespace.decodeBase64ToBytes(subjectPublicKeyInfoAlgorithm, pemEncodingOfPrivateKey));",
+            line("BEGIN PRIVATE KEY")
+        ),
         format!("{}{}", line("BEGIN PRIVATE KEY"), "x".repeat(100)) + &line("END PRIVATE KEY"),
         line("BEGIN PRIVATE KEY") + &".".repeat(100) + &line("END PRIVATE KEY"),
     ];
     for text in &texts {
         assert_eq!(rules(text), Vec::<String>::new(), "{text}");
     }
+}
+
+/// A block without its footer, and lines that break nowhere in a word.
+fn unclosed(random: &mut Random, lines: usize, end: &str) -> String {
+    let key = block(random, "RSA PRIVATE KEY", lines, end);
+    let footer = line("END RSA PRIVATE KEY");
+    key.strip_suffix(&format!("{end}{footer}"))
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn a_private_key_without_its_footer_goes_up_to_its_last_line() {
+    let mut random = Random::new(32);
+    let removed = "[secret removed: private-key]";
+    let fields =
+        "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123456789ABCDEF0123456789ABCDEF\n\n";
+    for end in [
+        "\n",
+        "\r\n",
+        "\\n",
+        "\n    ",
+        "\n> ",
+        "\n# ",
+        "\\n\" +\n    \"",
+    ] {
+        for lines in [1, 2, 20] {
+            let key = unclosed(&mut random, lines, end);
+            for after in [
+                "",
+                "\n",
+                "\nand then more, of which we know nothing at all\n",
+                "\n----END RSA PRIVATE KEY----\n",
+                "\n-----END RSA PRIVATE KEY\n",
+                "\nsee /usr/share/doc/openssl/README1 and https://intranet.test/Keys2/AndMoreOfThem\n",
+            ] {
+                let text = format!("the key: {key}{after}");
+                assert_eq!(
+                    redact_secrets(&text),
+                    format!("the key: {removed}{after}"),
+                    "{text}"
+                );
+                assert_eq!(rules(&redact_secrets(&text)), Vec::<String>::new());
+            }
+            let header = line("BEGIN RSA PRIVATE KEY");
+            let with_fields = key.replace(&format!("{header}{end}"), &format!("{header}{fields}"));
+            assert_eq!(redact_secrets(&with_fields), removed);
+        }
+        for last in ["q8Zt0LmW3x==", "Zt0LmW3x", "abcdefg="] {
+            let key = unclosed(&mut random, 5, end);
+            let text = format!("{key}{end}{last}\nnext");
+            assert_eq!(redact_secrets(&text), format!("{removed}\nnext"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_private_key_without_its_footer_ends_before_the_next_block() {
+    let mut random = Random::new(33);
+    let removed = "[secret removed: private-key]";
+    for kind in ["CERTIFICATE", "PUBLIC KEY"] {
+        let other = block(&mut random, kind, 9, "\n");
+        let text = format!("{}\n{other}\n", unclosed(&mut random, 20, "\n"));
+        assert_eq!(redact_secrets(&text), format!("{removed}\n{other}\n"));
+    }
+    let whole = block(&mut random, "PRIVATE KEY", 9, "\n");
+    let text = format!("{}\n{whole}\n", unclosed(&mut random, 20, "\n"));
+    assert_eq!(redact_secrets(&text), format!("{removed}\n{removed}\n"));
+}
+
+#[test]
+fn a_footer_in_a_comment_does_not_end_a_private_key() {
+    let mut random = Random::new(34);
+    let key = block(&mut random, "PRIVATE KEY", 9, "\n");
+    let header = line("BEGIN PRIVATE KEY");
+    let comment = format!("{header}\n(up to {} it is secret)", line("END PRIVATE KEY"));
+    let text = format!("{}\nnext", key.replace(&header, &comment));
+    assert_eq!(redact_secrets(&text), "[secret removed: private-key]\nnext");
 }
 
 /// Base64 with padding.
@@ -138,7 +227,7 @@ fn jwt(random: &mut Random) -> String {
         "{{\"sub\":\"{}\",\"iat\":1}}",
         random.text(ALNUM, 12)
     ));
-    format!("{header}.{payload}.{}", random.text(URL, 42) + "w")
+    format!("{header}.{payload}.{}", body(random, URL, 42) + "w")
 }
 
 #[test]
@@ -174,6 +263,26 @@ fn a_json_web_token_in_base64_is_found_over_its_lines() {
 }
 
 #[test]
+fn what_follows_a_json_web_token_stays() {
+    let mut random = Random::new(35);
+    for _ in 0..20 {
+        let (jwt, other) = (jwt(&mut random), jwt(&mut random));
+        for (text, expected) in [
+            (
+                format!("https://h.io/{jwt}/docs/setup"),
+                "https://h.io/[]/docs/setup",
+            ),
+            (format!("{jwt}/{other}"), "[]/[]"),
+            (format!("{jwt}+x"), "[]+x"),
+            (format!("{jwt}--then"), "[]--then"),
+        ] {
+            let expected = expected.replace("[]", "[secret removed: jwt]");
+            assert_eq!(redact_secrets(&text), expected, "{text}");
+        }
+    }
+}
+
+#[test]
 fn passwords_in_addresses_go_and_the_rest_stays() {
     let mut random = Random::new(27);
     for scheme in ["https", "postgres", "mongodb+srv", "redis", "amqp"] {
@@ -182,8 +291,13 @@ fn passwords_in_addresses_go_and_the_rest_stays() {
             "hunter2".to_owned(),
             "p@ss!w0rd%21$x".to_owned(),
             "9f.x-~_=".to_owned(),
+            "pa(ss)w0rd".to_owned(),
+            "p'w0rd".to_owned(),
+            "h\u{F6}r7\u{A7}x".to_owned(),
+            "$uper.s3cret".to_owned(),
+            "$3cr3t".to_owned(),
         ] {
-            for user in ["app", "", "deploy.bot", "j%40corp"] {
+            for user in ["app", "", "deploy.bot", "j%40corp", "\u{FC}"] {
                 let text =
                     format!("set `URL={scheme}://{user}:{password}@db.corp.test:5432/x?a=b`, then");
                 let expected = format!(
@@ -221,6 +335,12 @@ fn passwords_that_are_none_stay() {
         "a",
         "x-oauth-basic",
         "s3cr...",
+        "$pass_word1",
+        "${DB_PASS1}",
+        "$(DB_PASS1)",
+        "%(password)s",
+        "(password)",
+        "\u{5BC6}\u{7801}\u{5BC6}\u{7801}",
         "[secret removed: url-credentials]",
     ];
     for password in passwords {
@@ -233,11 +353,80 @@ fn passwords_that_are_none_stay() {
         "host",
         "HOST",
         "",
-        "<host>",
         "db.example",
+        "[secret removed: github-pat]",
     ] {
         let text = format!("postgres://app:q8Zt0LmW3xVb@{host}/x");
         assert_eq!(rules(&text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn a_password_goes_whatever_the_host() {
+    let removed = "[secret removed: url-credentials]";
+    for host in [
+        "[::1]",
+        "[fe80::1]:5432",
+        "$HOST",
+        "${HOST}",
+        "$(HOST)",
+        "{host}",
+        "{{ host }}",
+        "<host>",
+        "%s:5432",
+        "%(host)s",
+        "\u{65E5}\u{672C}.jp",
+    ] {
+        for (start, end) in [
+            ("postgres://app:", "/x"),
+            ("\"postgres:\\/\\/app:", "\\/x\""),
+        ] {
+            let text = format!("{start}q8Zt0LmW3xVb@{host}{end}");
+            assert_eq!(
+                redact_secrets(&text),
+                format!("{start}{removed}@{host}{end}")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_password_ends_with_what_is_around_the_address() {
+    let removed = "[secret removed: url-credentials]";
+    for (before, after) in [
+        ("connect('", "','me@corp.test')"),
+        ("(", "),me@corp.test"),
+        ("'", "' <me@corp.test>"),
+        ("DB=", "\0MAIL=me@corp.test\0"),
+        ("\u{89C1}", "\u{FF0C}me@corp.test"),
+    ] {
+        let text = format!("{before}postgres://app:q8Zt0LmW3xVb@db.corp.test{after}");
+        let expected = format!("{before}postgres://app:{removed}@db.corp.test{after}");
+        assert_eq!(redact_secrets(&text), expected);
+    }
+}
+
+#[test]
+fn a_port_is_no_password() {
+    for text in [
+        "http://h:8080,foo@bar.com",
+        "http://h:8080&x@y.com",
+        "http://10.0.0.1:8080-foo@bar",
+        "redis://10.0.0.1:6379,foo@bar.com",
+        "amqp://localhost:5672;foo@bar.com",
+        "(http://h:8080),foo@bar.com",
+        "'http://h:8080','foo@bar.com'",
+        "A=redis://h:6379\0MAIL=foo@bar.com",
+        "http://h:8080\u{FF0C}foo@bar.com",
+    ] {
+        assert_eq!(rules(text), Vec::<String>::new(), "{text}");
+    }
+    for text in [
+        "redis://app:8080-foo@h",
+        "https://app:80xq71@h",
+        "redis://:63790@h",
+    ] {
+        assert_eq!(rules(text), ["url-credentials"], "{text}");
     }
 }
 

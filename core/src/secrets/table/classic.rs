@@ -25,8 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         &[n(AzureHead, 3), n(Digits, 1), t("Q~"), Run(AzureTail, 31, 34)],
         30,
     )
-    .before(4)
-    .edge(Edge::Separate),
+    .before(4),
     rule("digitalocean-pat", "DigitalOcean personal token", &["dop_v1_"], &[n(Hex, 64)], 30),
     rule("digitalocean-access-token", "DigitalOcean OAuth token", &["doo_v1_"], &[n(Hex, 64)], 30),
     rule("anthropic-api-key", "Anthropic API key", &["sk-ant-api03-"], &[n(Base64Url, 93), t("AA")], 0),

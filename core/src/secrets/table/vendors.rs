@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         "JSON Web Token",
         // Base64 of `{"` and `{ "`.
         &["eyJ", "eyA"],
-        &[Run(Base64Url, 16, OPEN), t(".ey"), Run(AnyBase64, 17, OPEN), t("."), Run(AnyBase64, 0, OPEN), Padding(2)],
+        &[Run(Base64Url, 16, OPEN), t(".ey"), Run(AnyBase64, 17, OPEN), t("."), Run(Base64Url, 0, OPEN), Padding(2)],
         30,
     ),
     rule("jwt-base64", "JSON Web Token in base64", &["ZXlK"], &[], 0).shape(Shape::WrappedJwt),
@@ -63,14 +63,14 @@ pub(super) const RULES: &[Rule] = &[
         "1Password secret key",
         &["A3-"],
         &[n(UpperAlnum, 6), t("-"), n(UpperAlnum, 6), t("-"), n(UpperAlnum, 5), t("-"), n(UpperAlnum, 5), t("-"), n(UpperAlnum, 5), t("-"), n(UpperAlnum, 5)],
-        38,
+        35,
     ),
     rule(
         "1password-secret-key",
         "1Password secret key",
         &["A3-"],
         &[n(UpperAlnum, 6), t("-"), n(UpperAlnum, 11), t("-"), n(UpperAlnum, 5), t("-"), n(UpperAlnum, 5), t("-"), n(UpperAlnum, 5)],
-        38,
+        35,
     ),
     rule("aws-bedrock-api-key-long-lived", "Amazon Bedrock key, long-lived", &["ABSK"], &[Run(Base64, 109, 269), Padding(2)], 30),
     rule(
@@ -164,7 +164,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("adobe-client-secret", "Adobe secret", &["p8e-"], &[n(Alnum, 32)], 20),
     rule("flutterwave-secret-key", "Flutterwave secret key", &["FLWSECK_TEST-"], &[n(AToH, 32), t("-X")], 20),
     rule("flutterwave-encryption-key", "Flutterwave encryption key", &["FLWSECK_TEST-"], &[n(AToH, 12)], 20),
-    rule("url-credentials", "Password in an address", &["://"], &[], 0)
+    rule("url-credentials", "Password in an address", &["://", ":\\/\\/"], &[], 0)
         .leads()
         .edge(Edge::Open)
         .shape(Shape::UrlPassword),
