@@ -68,6 +68,12 @@ impl Found {
             .is_some_and(|agent| agent.scope.is_shared())
     }
 
+    /// Whether whoever gets the project's files gets it too.
+    pub fn is_with_project(&self) -> bool {
+        let scope = self.agent.as_ref().map(|agent| agent.scope);
+        scope == Some(AgentScope::Project)
+    }
+
     /// Refuses a store of a project that links have led out of it since it was found: a repository can
     /// bring them along whenever it changes.
     ///

@@ -29,7 +29,7 @@ impl Readers {
     pub fn of(path: &str, found: &Found) -> Self {
         if is_team(path) {
             Self::Team
-        } else if found.is_shared() {
+        } else if found.is_with_project() {
             Self::Project
         } else {
             Self::User
