@@ -243,9 +243,9 @@ class Memdir(_Base):
         Raises:
             InputError: There is no such scope, the name is empty, or there is no `cwd` for a scope
                 of the project (`invalid-argument`).
-            PathError: The name holds a NUL (`path-nul`), there is no home directory (`no-home`), or links
-                lead out of the project for a scope of the project (`link-outside`; every later call
-                raises it too).
+            PathError: The name holds a NUL (`path-nul`), there is no home directory (`no-home`), or
+                links lead out of the project for a scope of the project (`link-outside`; every
+                later call raises it too).
 
         """
         agent = self._agent(name, scope)
