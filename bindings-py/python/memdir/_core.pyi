@@ -387,7 +387,8 @@ def lint_memories(
 def may_write(path: str, places: _types.MemoryPlaces) -> bool:
     """
     Say whether an agent may write to a path without asking: to a Markdown file of the store, the team or
-    an agent, unless `CLAUDE_COWORK_MEMORY_PATH_OVERRIDE` has put the store elsewhere.
+    an agent, unless `CLAUDE_COWORK_MEMORY_PATH_OVERRIDE` has put the store elsewhere. Nothing is looked up:
+    a repository can bring links along, so give the path with links resolved.
 
     Source: reference facts 11.1 and 12; document 002.
     """
@@ -591,8 +592,8 @@ def validate_team_key(key: str, others: collections.abc.Sequence[str]) -> str:
     Raises `PathError` with the first code that holds: `path-empty`, `path-nul`, `key-too-long`,
     `key-encoded` (a separator or parent folder in percent form), `key-lookalike` (one in another
     character), `key-separator`, `key-absolute`, `key-traversal`, `key-character`, `key-normal-form`
-    (not NFC), `key-ending`, `key-reserved` (a device on Windows), `key-own` or `key-twin` (it differs
-    from another only by case or spelling).
+    (not NFC), `key-ending`, `key-reserved` (a device on Windows, a repository of git), `key-own` or
+    `key-twin` (it differs from another only by case or spelling, or is a file where that has a folder).
 
     Source: reference facts 11.1; document 002.
     """
