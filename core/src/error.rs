@@ -79,6 +79,8 @@ pub enum ErrorFamily {
     Host,
     /// What a language model, or its provider, answered.
     Model,
+    /// What the team's server answered, or what is missing to ask it.
+    Team,
 }
 
 /// One row of [`error_table`].
@@ -179,6 +181,14 @@ error_codes! {
     ModelBusy Model "openai/qwen3 answered with status 429";
     ModelRefused Model "openai/qwen3 answered with status 400 (max_tokens is too large)";
     ModelAnswer Model "the model's answer has no list of memories in it";
+    NoServer Team "no team server is known; pass its address or set MEMDIR_TEAM_URL";
+    NoToken Team "there is no token for the team server; pass one or set MEMDIR_TEAM_TOKEN";
+    NoRepository Team "the project has no git remote to name its team memories by; pass owner/repo";
+    TeamAuth Team "the team server answered with status 401; check the token and its rights for the repository";
+    TeamBusy Team "the team server answered with status 503; try again later";
+    TeamRefused Team "the team server answered with status 302; it is another address, give that one";
+    TeamAnswer Team "the team server's answer is no JSON object; check its address";
+    TeamConflict Team "others keep changing the team's memories, and 0 of ours were uploaded; try again later";
     Other Host "reading a.md failed: input/output error";
 }
 

@@ -5,6 +5,7 @@
 //! [`flow::Effect`]s and are resumed with [`flow::Outcome`]s by a host, which holds no policy.
 //! ARCHITECTURE.md at the root of the repository tells how the pieces fit.
 
+mod address;
 pub mod agents;
 pub mod cli;
 pub mod error;

@@ -76,6 +76,46 @@ pub const SLUG_MAX_UNITS: usize = 200;
 pub const MEMORY_PATH_MIN_UNITS: usize = 3;
 /// Bytes of one team upload, envelope counted (facts 11.3).
 pub const TEAM_BATCH_BYTES: usize = 200_000;
+/// UTF-8 bytes of one team entry; larger ones are skipped in both directions (facts 11.3).
+pub const TEAM_ENTRY_BYTES: u64 = 250_000;
+/// How long the team's server may take to answer, in milliseconds (facts 11.3).
+pub const TEAM_TIMEOUT_MS: u64 = 30_000;
+/// Tries after the first one of an upload that another one overtook (facts 11.3).
+pub const TEAM_CONFLICT_RETRIES: u32 = 2;
+/// Bytes of an answer of the team's server; no source.
+pub const TEAM_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
+/// The path of the API, up to the name of the repository (facts 11.2).
+pub const TEAM_API: &str = "/api/claude_code/team_memory?repo=";
+/// How long a change may go on before it is uploaded, in milliseconds (facts 11.3).
+pub const TEAM_DEBOUNCE_MS: u64 = 2_000;
+/// How long the last upload may take, in milliseconds (facts 11.3).
+pub const TEAM_FLUSH_MS: u64 = 2_000;
+/// From one sync of a watched folder to the next, in milliseconds; no source.
+pub const TEAM_PERIOD_MS: u64 = 300_000;
+/// How long a host watches the team folder at a time, in milliseconds; no source.
+pub const TEAM_WATCH_MS: u64 = 5_000;
+/// How often it is looked at where the host cannot watch, in milliseconds; no source.
+pub const TEAM_POLL_MS: u64 = 1_000;
+/// How long a forgotten memory stays on the server when deletions propagate, in milliseconds (design).
+pub const TEAM_DELETE_AFTER_MS: i64 = 7 * 86_400_000;
+/// How many of them go at a time (design).
+pub const TEAM_DELETE_MAX: usize = 10;
+/// The content of an entry that was deleted: servers know no deletion (facts 11.4).
+pub const TEAM_DELETED: &str = "<!-- memdir: deleted -->\n";
+/// Name of the state of the last sync in memdir's own folder.
+pub const TEAM_STATE_NAME: &str = "team.json";
+/// The most that is read of it; no source, 10,000 entries have one megabyte.
+pub const TEAM_STATE_MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// The mark of the team folder, in that folder.
+pub const TEAM_MARKER: &str = ".memdir/.gitignore";
+/// Entries that are written under one lock; no source, each takes about a millisecond.
+pub const TEAM_RECEIVE_FILES: usize = 32;
+/// How often a sync begins anew when another one on this machine was faster; no source.
+pub const TEAM_SYNC_ATTEMPTS: u32 = 10;
+/// Folder of our versions of what the server's replaced, in memdir's own folder.
+pub const CONFLICTS_FOLDER: &str = "conflicts";
+/// The longest pause that a server may ask for before another try, in milliseconds; no source.
+pub const RETRY_AFTER_MAX_MS: u64 = 60_000;
 /// UTF-8 bytes of the path of a team entry (list of pains 10).
 pub const TEAM_KEY_MAX_BYTES: usize = 1_024;
 /// UTF-8 bytes of one name in it: what file systems take.

@@ -137,6 +137,22 @@ pub enum ReportCode {
     UsesUnreadable,
     /// A private memory holds what looks like a secret.
     SecretFound,
+    /// A link in the team folder, which is neither uploaded nor written to.
+    TeamLink,
+    /// Too large for the team's server.
+    TeamTooLarge,
+    /// A name that cannot be shared.
+    TeamKey,
+    /// The server's content is not what its checksum says.
+    TeamChecksum,
+    /// Changed here and by a teammate: the server's version is in place, ours is kept.
+    TeamConflict,
+    /// A memory of type user in the team folder, which stays private.
+    TeamPrivate,
+    /// More entries than the team's server takes.
+    TeamOverLimit,
+    /// Not uploaded yet.
+    TeamNotSent,
     /// A team memory was forgotten here only.
     TeamKeepsCopy,
 }

@@ -14,6 +14,9 @@ pub use crate::paths::{
 pub use crate::recall::{
     cut_memory, grant_bytes, rank_memories, read_selection, recent_tools, tokenize,
 };
+pub use crate::retry::retry_pause_ms;
 pub use crate::secrets::{redact_secrets, scan_secrets};
-pub use crate::team::{batch_entries, team_delta, validate_team_key};
+pub use crate::team::{
+    batch_entries, merge_team_index, team_delta, team_reconcile, team_repository, validate_team_key,
+};
 pub use crate::write::{memory_file_name, update_index, update_memory};

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rules that have vectors. A file of another name, or none of one of these, is a failure.
-const RULES: [(&str, Rule); 31] = [
+const RULES: [(&str, Rule); 35] = [
     ("batch_entries", batch_entries),
     ("choose_directory", choose_directory),
     ("classify_path", classify_path),
@@ -43,14 +43,18 @@ const RULES: [(&str, Rule); 31] = [
     ("memory_age", memory_age),
     ("memory_enabled", memory_enabled),
     ("memory_file_name", memory_file_name),
+    ("merge_team_index", merge_team_index),
     ("parse_frontmatter", parse_frontmatter),
     ("parse_settings", parse_settings),
     ("project_slug", project_slug),
     ("rank_memories", rank_memories),
     ("read_selection", read_selection),
     ("recent_tools", recent_tools),
+    ("retry_pause_ms", retry_pause_ms),
     ("summarise_tool_calls", summarise_tool_calls),
     ("team_delta", team_delta),
+    ("team_reconcile", team_reconcile),
+    ("team_repository", team_repository),
     ("tokenize", tokenize),
     ("truncate_index", truncate_index),
     ("update_index", update_index),
@@ -310,6 +314,73 @@ fn project_slug(value: Value) -> Result<Result<Value, Value>, String> {
 fn team_delta(value: Value) -> Result<Result<Value, Value>, String> {
     let Sides { local, server } = input(value)?;
     output(rules::team_delta(local, &server))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Remote {
+    remote: String,
+}
+
+fn team_repository(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::team_repository(&input::<Remote>(value)?.remote))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Checksums {
+    base: BTreeMap<String, String>,
+    local: BTreeMap<String, String>,
+    server: BTreeMap<String, String>,
+    forgotten: BTreeMap<String, String>,
+}
+
+fn team_reconcile(value: Value) -> Result<Result<Value, Value>, String> {
+    let Checksums {
+        base,
+        local,
+        server,
+        forgotten,
+    } = input(value)?;
+    output(rules::team_reconcile(&base, &local, &server, &forgotten))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Indexes {
+    base: Option<String>,
+    local: String,
+    server: String,
+}
+
+fn merge_team_index(value: Value) -> Result<Result<Value, Value>, String> {
+    let Indexes {
+        base,
+        local,
+        server,
+    } = input(value)?;
+    output(rules::merge_team_index(base.as_deref(), &local, &server))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Tries {
+    retries: u32,
+    random: u8,
+    retry_after: Option<String>,
+}
+
+fn retry_pause_ms(value: Value) -> Result<Result<Value, Value>, String> {
+    let Tries {
+        retries,
+        random,
+        retry_after,
+    } = input(value)?;
+    output(rules::retry_pause_ms(
+        retries,
+        random,
+        retry_after.as_deref(),
+    ))
 }
 
 fn batch_entries(value: Value) -> Result<Result<Value, Value>, String> {

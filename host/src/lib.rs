@@ -30,6 +30,7 @@ pub fn performs(effect: &Effect) -> bool {
         effect,
         Effect::Http { .. }
             | Effect::Model { .. }
+            | Effect::Token { .. }
             | Effect::Watch { .. }
             | Effect::OpenEditor { .. }
             | Effect::Emit { .. }
@@ -121,6 +122,7 @@ pub fn perform_unless(effect: &Effect, stopped: &dyn Fn() -> bool) -> Outcome {
         Effect::HostInfo => Ok(Outcome::HostInfo(system::host_info())),
         Effect::Http { .. } => unsupported("make HTTP requests"),
         Effect::Model { .. } => unsupported("call a model"),
+        Effect::Token { .. } => unsupported("ask for a token"),
         Effect::Watch { .. } => unsupported("watch folders"),
         Effect::OpenEditor { .. } => unsupported("open an editor"),
         Effect::Emit { .. } => Ok(Outcome::Done),

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::agents::{AgentOptions, AgentScope};
 use crate::error::{Error, ErrorCode};
 use crate::memory::{MemoryType, Scope};
+use crate::team::{TeamDeletions, TeamOptions};
 use crate::text::{quoted, wire_name};
 use crate::write::SaveOptions;
 
@@ -23,6 +24,8 @@ pub(super) struct Invocation {
     pub model: Option<String>,
     /// `agent NAME`: whose memory the command is about.
     pub agent: Option<AgentOptions>,
+    /// `--url`, `--repo`, `--deletions`.
+    pub team: TeamOptions,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -57,6 +60,20 @@ pub(super) enum Command {
     Log {
         text: Option<String>,
     },
+    Team(TeamCommand),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum TeamCommand {
+    Pull,
+    Push,
+    Sync,
+    Status,
+    Watch,
+    Conflicts,
+    ShowConflict { id: String },
+    RestoreConflict { id: String },
+    DropConflict { id: String },
 }
 
 /// Reads the arguments; global options may stand anywhere.
@@ -67,6 +84,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
     let (mut json, mut help, mut version) = (false, false, false);
     let (mut save, mut expect, mut undo) = (SaveOptions::default(), None, false);
     let mut scope = None;
+    let mut team = TeamOptions::default();
     // Options that only some commands have.
     let mut owned: Vec<(&str, &[&str])> = Vec::new();
     while let Some(arg) = parser.next().map_err(|error| usage(&error.to_string()))? {
@@ -108,6 +126,19 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             Arg::Long("undo") => {
                 undo = true;
                 owned.push(("--undo", &["forget"]));
+            }
+            Arg::Long("url") => {
+                team.url = Some(text(parser.value())?);
+                owned.push(("--url", &["team"]));
+            }
+            Arg::Long("repo") => {
+                team.repository = Some(text(parser.value())?);
+                owned.push(("--repo", &["team"]));
+            }
+            Arg::Long("deletions") => {
+                let known = [TeamDeletions::Keep, TeamDeletions::Propagate];
+                team.deletions = one_of("--deletions", &known, &text(parser.value())?)?;
+                owned.push(("--deletions", &["team"]));
             }
             Arg::Long("json") => json = true,
             Arg::Long("help") | Arg::Short('h') => help = true,
@@ -166,6 +197,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             ("log", note) => Command::Log {
                 text: Some(note.join(" ")),
             },
+            ("team", rest) => Command::Team(team_command(rest)?),
             ("show" | "forget", []) => {
                 return Err(usage(&format!("{name} needs the path of a memory")));
             }
@@ -187,6 +219,33 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
         json,
         model,
         agent,
+        team,
+    })
+}
+
+fn team_command(words: &[String]) -> Result<TeamCommand, Error> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let id = |id: &str| id.to_owned();
+    Ok(match words.as_slice() {
+        ["pull"] => TeamCommand::Pull,
+        ["push"] => TeamCommand::Push,
+        ["sync"] => TeamCommand::Sync,
+        ["status"] => TeamCommand::Status,
+        ["watch"] => TeamCommand::Watch,
+        ["conflicts"] => TeamCommand::Conflicts,
+        ["conflicts", "show", name] => TeamCommand::ShowConflict { id: id(name) },
+        ["conflicts", "restore", name] => TeamCommand::RestoreConflict { id: id(name) },
+        ["conflicts", "drop", name] => TeamCommand::DropConflict { id: id(name) },
+        ["conflicts", ..] => {
+            return Err(usage(
+                "team conflicts takes show, restore or drop, and the name of a kept version",
+            ));
+        }
+        _ => {
+            return Err(usage(
+                "team takes one of pull, push, sync, status, watch, conflicts",
+            ));
+        }
     })
 }
 
@@ -352,6 +411,11 @@ mod tests {
             ("save a.md", "standard input"),
             ("save --type note", "user, feedback, project, reference"),
             ("save --scope all", "private, team"),
+            ("team", "pull"),
+            ("team pull now", "pull"),
+            ("team conflicts show", "show, restore or drop"),
+            ("scan --url http://x", "--url"),
+            ("team push --deletions all", "keep, propagate"),
             ("agent", "name"),
             ("agent a scan --scope team", "user, project, local"),
             ("scan --scope user", "--scope"),

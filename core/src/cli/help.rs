@@ -22,6 +22,13 @@ Commands:
   agent NAME [COMMAND]
                 the same commands over the memory of an agent; without one,
                 where it is
+  team pull     bring what teammates have shared; team push: share what was
+                changed here; team sync: both; team watch: both, again and
+                again, until it is stopped
+  team status   say what a push would upload, without asking the server
+  team conflicts [show ID | restore ID | drop ID]
+                our versions that a sync has kept, because teammates had changed
+                the same memories
   lint          say what is wrong with a store and what to do about it; exit
                 code 1 when something is an error
 
@@ -42,6 +49,11 @@ Options:
   --path P      save: the file, relative to the store
   --expect H    save, forget: do nothing unless the file has this hash (show
                 --json gives it); save: or absent
+  --url URL     team: the server; without it, MEMDIR_TEAM_URL. Its token comes
+                from MEMDIR_TEAM_TOKEN
+  --repo R      team: owner/repo; without it, what the git remote says
+  --deletions D team: keep (the usual one), or propagate: what was forgotten here
+                goes from the server after 7 days
   --help        print this text
   --version     print the version
 

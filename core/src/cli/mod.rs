@@ -3,6 +3,7 @@
 
 mod arguments;
 mod help;
+mod team;
 
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +89,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         json,
         model,
         agent,
+        team,
     } = arguments::parse(args)?;
     let here = cwd.as_deref();
     let store = Store::new(OpenOptions {
@@ -98,6 +100,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         home,
         env,
         agent,
+        team: Some(team),
         model: model.map(|name| ModelOptions {
             name,
             api_key: None,
@@ -139,6 +142,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
             let result = store.log_in(host, &text).await?;
             return wrote(host, &store, "logged", &result, json).await;
         }
+        Command::Team(command) => return self::team::run(host, &store, command, json).await,
         Command::Undo { path } => {
             let result = store.undo_forget_in(host, path).await?;
             return wrote(host, &store, "brought back", &result, json).await;

@@ -307,6 +307,11 @@ pub enum Effect {
         /// For the whole call; then `timeout`.
         timeout_ms: u64,
     },
+    /// The caller's own function that gives a token for the team's server; answers `text`.
+    Token {
+        /// For the whole call; then `timeout`.
+        timeout_ms: u64,
+    },
     /// A program, never through a shell; answers `ran`.
     Run {
         /// The program and its arguments.
@@ -396,7 +401,10 @@ impl Effect {
             }
             Self::ReadMany { .. } => OutcomeKind::Heads,
             Self::Stat { .. } | Self::Lstat { .. } => OutcomeKind::Stat,
-            Self::ReadLink { .. } | Self::RealPath { .. } | Self::Model { .. } => OutcomeKind::Text,
+            Self::ReadLink { .. }
+            | Self::RealPath { .. }
+            | Self::Model { .. }
+            | Self::Token { .. } => OutcomeKind::Text,
             Self::Write { .. }
             | Self::Append { .. }
             | Self::MakeDir { .. }
@@ -425,6 +433,7 @@ impl Effect {
             self,
             Self::Http { .. }
                 | Self::Model { .. }
+                | Self::Token { .. }
                 | Self::Sleep { .. }
                 | Self::Run { .. }
                 | Self::Watch { .. }

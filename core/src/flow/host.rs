@@ -273,6 +273,11 @@ impl Host {
         .text()
     }
 
+    /// The caller's function that gives a token for the team's server.
+    pub async fn token(&self, timeout_ms: u64) -> Answer<String> {
+        self.perform(Effect::Token { timeout_ms }).await.text()
+    }
+
     /// A program, never through a shell, with an environment that holds only `env`.
     pub async fn run(
         &self,

@@ -2,9 +2,9 @@
 
 use super::{HttpModel, Model, ModelHttp, ModelRequest, decode};
 use crate::error::{Error, ErrorCode};
-use crate::flow::{Content, Header, Host, HttpAnswer};
+use crate::flow::{Content, Host, HttpAnswer};
 use crate::limits::{MODEL_ANSWER_BYTES, RETRIES};
-use crate::retry::{backoff_ms, retry_after_ms};
+use crate::retry::pause_ms;
 
 /// The text that a model answers with, within `limit_ms`. What is worth another try (busy, time-outs,
 /// a connection that broke) is tried again with growing pauses as long as there is time.
@@ -60,7 +60,7 @@ async fn ask(
             .http("POST", &url, headers, body, (left, MODEL_ANSWER_BYTES))
             .await;
         host.stop_if_cancelled()?;
-        let (error, wait) = match answer {
+        let (error, headers) = match answer {
             Ok(HttpAnswer {
                 status,
                 headers,
@@ -79,7 +79,7 @@ async fn ask(
                         }
                         continue;
                     }
-                    Err(error) if error.code == ErrorCode::ModelBusy => (error, after(&headers)),
+                    Err(error) if error.code == ErrorCode::ModelBusy => (error, headers),
                     Err(error) => return Err(error),
                 }
             }
@@ -88,13 +88,10 @@ async fn ask(
                 if !matches!(error.code, ErrorCode::Timeout | ErrorCode::Network) {
                     return Err(error);
                 }
-                (error, None)
+                (error, Vec::new())
             }
         };
-        let wait = match wait {
-            Some(wait) => wait,
-            None => backoff_ms(retries, random(host).await),
-        };
+        let wait = pause_ms(host, retries, &headers).await;
         if retries >= RETRIES || since(host, start).await?.saturating_add(wait) >= limit_ms {
             return Err(error);
         }
@@ -114,23 +111,10 @@ async fn since(host: &Host, start: i64) -> Result<u64, Error> {
     Ok(u64::try_from(now(host).await?.saturating_sub(start)).unwrap_or_default())
 }
 
-fn after(headers: &[Header]) -> Option<u64> {
-    let value = &headers
-        .iter()
-        .find(|header| header.name == "retry-after")?
-        .value;
-    retry_after_ms(value)
-}
-
 async fn now(host: &Host) -> Result<i64, Error> {
     let clock = host
         .now()
         .await
         .map_err(|failure| Error::from_failure(&failure, "asking for", "the time"))?;
     Ok(clock.ms)
-}
-
-async fn random(host: &Host) -> u8 {
-    let bytes = host.random(1).await.unwrap_or_default();
-    bytes.first().copied().unwrap_or_default()
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use complete::complete;
 
+use crate::address::base_address;
 use crate::error::{Error, ErrorCode};
 use crate::flow::Header;
 use crate::paths::{Environment, variable};
@@ -185,31 +186,7 @@ impl Model {
             .base_url
             .as_deref()
             .or_else(|| variable(env, url_name));
-        let base_url = given
-            .unwrap_or(own_url)
-            .trim()
-            .trim_end_matches('/')
-            .to_owned();
-        let is_url = base_url.starts_with("https://") || base_url.starts_with("http://");
-        if !is_url || base_url.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            return Err(invalid(format!(
-                "the address for {} must begin with https:// or http:// and hold no blanks",
-                options.name
-            )));
-        }
-        if base_url.contains(['?', '#']) {
-            return Err(invalid(format!(
-                "the address for {} ends with a query, to which no path can be added; leave it out",
-                options.name
-            )));
-        }
-        let authority = base_url.split('/').nth(2).unwrap_or_default();
-        if authority.contains('@') {
-            return Err(invalid(format!(
-                "the address for {} holds a user or a password, which logs would show; pass a key instead",
-                options.name
-            )));
-        }
+        let base_url = base_address(given.unwrap_or(own_url), &options.name)?;
         if key.is_none() && given.is_none() {
             return Err(invalid(format!(
                 "there is no key for {}; set {key_name} or pass one",

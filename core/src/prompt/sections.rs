@@ -2,7 +2,7 @@
 
 use super::{Past, Saving};
 use crate::agents::{AgentOptions, AgentScope};
-use crate::limits::{INDEX_NAME, LOGS_FOLDER};
+use crate::limits::{INDEX_NAME, LOGS_FOLDER, TEAM_FOLDER};
 use crate::text;
 
 /// What memory is, where it is, and that nothing needs to be created for it.
@@ -19,6 +19,25 @@ work with you, what they have told you to repeat or avoid, and what lies behind 
 When the user asks you to remember something, save it at once under the type that fits best. When \
 they ask you to forget something, find the memory and remove it together with its line in \
 `{INDEX_NAME}`."
+    )
+}
+
+/// Which of the two folders a memory goes to, and what holds for the one that teammates read (facts 11.7).
+pub(super) fn two_scopes(directory: &str) -> String {
+    format!(
+        "\
+## Private and team memory
+
+Two folders hold memories. `{directory}` is private: it is yours and this user's. \
+`{directory}{TEAM_FOLDER}/` belongs to the team: whoever works on this project gets what is saved there, \
+and what they save arrives here. Each has an index of its own, `{INDEX_NAME}` in the folder; a memory's \
+line goes into the index of its folder. The scope under each type below says where a memory belongs.
+
+- Never write a secret into team memory: no key, token, password or the like, and nothing personal about \
+the user.
+- Before you save a private feedback memory, look whether a team feedback memory says otherwise. If one \
+does, do not contradict it silently: leave yours out, or write it down as this user's exception.
+- When the user asks you to remember something \"for all of us\" it goes to the team; \"for me\" is private."
     )
 }
 
@@ -101,6 +120,32 @@ goals, decisions, incidents, constraints.
 Where information lives outside the project: trackers, dashboards, documents, channels.
 - Save when you learn that such a place exists and what it is for.
 - Use it when the user mentions an outside system, or when the answer is likely to be there.";
+
+/// Where memories of each type belong when there is a team, below the headings of [`TYPES`].
+const SCOPES: [(&str, &str); 4] = [
+    ("### user", "always private"),
+    (
+        "### feedback",
+        "private, unless it is a convention that everybody on the project should follow",
+    ),
+    (
+        "### project",
+        "private or team; choose team when it would help a teammate as well",
+    ),
+    ("### reference", "usually team"),
+];
+
+/// The four types, each with its scope.
+pub(super) fn types_with_scopes() -> String {
+    SCOPES
+        .iter()
+        .fold(TYPES.to_owned(), |types, (heading, scope)| {
+            types.replace(
+                &format!("{heading}\n\n"),
+                &format!("{heading}\n\n<scope>{scope}</scope>\n\n"),
+            )
+        })
+}
 
 /// The three parts of a body.
 pub(super) const BODY: &str = "\

@@ -11,6 +11,7 @@ use crate::flow::Host;
 use crate::limits::{FILE_MAX_BYTES, INDEX_NAME, TEAM_FOLDER};
 use crate::lint::{Finding, Linter, Severity, sort};
 use crate::report::{ReportCode, ReportEntry};
+use crate::team::list_conflicts;
 
 /// What is wrong with a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -41,6 +42,19 @@ pub(super) async fn lint(
             {
                 finding.severity = Severity::Warning;
             }
+        }
+        for conflict in list_conflicts(host, place).await? {
+            let message = format!(
+                "our version {} is kept, because a teammate changed it too",
+                conflict.id
+            );
+            let remedy = "see memdir team conflicts, then restore or drop it";
+            findings.push(Finding::new(
+                &conflict.path,
+                None,
+                ReportCode::TeamConflict,
+                (message, remedy),
+            ));
         }
         let team_index = format!("{TEAM_FOLDER}/{INDEX_NAME}");
         let team_index = index(place, host, &team_index, &mut findings).await?;

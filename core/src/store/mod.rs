@@ -9,6 +9,7 @@ pub(crate) mod own;
 pub(crate) mod read;
 mod recall;
 mod scan;
+mod sync;
 mod uses;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,16 +25,18 @@ pub use scan::Scan;
 use self::cache::Headers;
 pub(crate) use self::find::Found;
 use self::recall::Library;
+pub(crate) use self::sync::Way;
 use self::uses::PendingUses;
 use crate::agents::{AgentOptions, AgentScope};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, FailureCode, Flow, Host};
-use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED};
+use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED, TEAM_INDEX};
 use crate::memory::{format_manifest, truncate_index};
 use crate::model::ModelOptions;
 use crate::paths::{Environment, Platform};
 use crate::prompt::{self, Index, Past, Saving};
 use crate::report::{ReportCode, ReportEntry};
+use crate::team::{self, TeamOptions};
 use crate::tool;
 use crate::write::{
     self, Forget, Gate, Put, Save, SaveOptions, Task, TextEdit, Undo, WriteOutcome, WriteResult,
@@ -60,6 +63,8 @@ pub struct OpenOptions {
     pub model: Option<ModelOptions>,
     /// The memory of an agent instead of the project's; `directory` counts for nothing then.
     pub agent: Option<AgentOptions>,
+    /// Where the team's memories are shared; the environment and the git remote complete it.
+    pub team: Option<TeamOptions>,
     /// What is switched on.
     pub features: Features,
 }
@@ -74,6 +79,7 @@ impl std::fmt::Debug for OpenOptions {
             .field("platform", &self.platform)
             .field("model", &self.model)
             .field("agent", &self.agent)
+            .field("team", &self.team)
             .field("features", &self.features)
             .finish_non_exhaustive()
     }
@@ -179,6 +185,8 @@ struct State {
     headers: Headers,
     library: Library,
     uses: PendingUses,
+    /// Whether the team's server was spoken to, so that the last edits go there too at the end.
+    has_synced: bool,
 }
 
 /// Where a store is.
@@ -348,17 +356,23 @@ impl Store {
             closed,
             generation,
             uses: std::mem::take(&mut state.uses),
+            has_synced: state.has_synced,
             ..State::default()
         };
     }
 
-    /// Ends the use of the store: what is still to be written is written, and every flow that begins
+    /// Ends the use of the store: what is still to be written is written, team memories that are not
+    /// uploaded yet get two seconds (an event names those that did not make it), and every flow that begins
     /// later fails with `closed`.
     #[must_use]
     pub fn close(&self) -> Flow<()> {
-        self.state().closed = true;
-        self.flow(|store, host| async move {
+        let was_closed = std::mem::replace(&mut self.state().closed, true);
+        self.flow(move |store, host| async move {
             let flushed = store.flush_in(&host).await;
+            if store.state().has_synced && !was_closed {
+                // This one takes no more work.
+                team::flush(&Self::new(store.shared.options.clone()), &host).await?;
+            }
             store.compacted();
             flushed
         })
@@ -666,7 +680,7 @@ async fn build_prompt(
         Saving::TwoSteps
     };
     let index = match saving {
-        Saving::TwoSteps if options.index => read_index(&place, host, warnings).await?,
+        Saving::TwoSteps if options.index => read_index(&place, host, INDEX_NAME, warnings).await?,
         _ => Index::LeftOut,
     };
     // Agents keep an index only where there is one already.
@@ -685,10 +699,20 @@ async fn build_prompt(
         directory: &place.directory,
         transcripts: found.transcripts.as_deref(),
     });
+    // A daily log has no team (facts 12).
+    let team = match saving {
+        _ if !open.features.team || open.features.daily_log || found.agent.is_some() => None,
+        Saving::TwoSteps if options.index => {
+            Some(read_index(&place, host, TEAM_INDEX, warnings).await?)
+        }
+        _ => Some(Index::LeftOut),
+    };
     let kind = match &found.agent {
         Some(agent) => prompt::Kind::Agent(agent),
         None if open.features.daily_log => prompt::Kind::DailyLog,
-        None => prompt::Kind::Single,
+        None => team
+            .as_ref()
+            .map_or(prompt::Kind::Single, prompt::Kind::Team),
     };
     Ok(prompt::prompt(
         kind,
@@ -702,18 +726,23 @@ async fn build_prompt(
 
 /// The index for the prompt. What is wrong with it is said in a warning, and the prompt does not
 /// claim that an index that cannot be read is empty.
-async fn read_index(place: &Place, host: &Host, warnings: &mut Vec<Event>) -> Result<Index, Error> {
-    match read::read_beginning(place, host, INDEX_NAME).await {
+async fn read_index(
+    place: &Place,
+    host: &Host,
+    name: &str,
+    warnings: &mut Vec<Event>,
+) -> Result<Index, Error> {
+    match read::read_beginning(place, host, name).await {
         Ok((text, whole)) => {
             if !whole {
                 let message = format!(
                     "the index has more than {FILE_MAX_BYTES} bytes; what follows was not looked at"
                 );
-                warnings.push(warning(INDEX_NAME, message));
+                warnings.push(warning(name, message));
             } else if let lost @ 1.. = truncate_index(&text).lost.len() {
                 let message =
                     format!("entries that do not fit into the prompt: {lost}; see memdir lint");
-                warnings.push(warning(INDEX_NAME, message));
+                warnings.push(warning(name, message));
             }
             Ok(Index::Text(text))
         }
@@ -721,7 +750,7 @@ async fn read_index(place: &Place, host: &Host, warnings: &mut Vec<Event>) -> Re
         Err(error) => {
             host.stop_if_cancelled()?;
             warnings.push(warning(
-                INDEX_NAME,
+                name,
                 format!("the index is left out of the prompt: {error}"),
             ));
             Ok(Index::Unreadable)

@@ -2,19 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
+use crate::write::hash;
 
 /// The checksum of an entry as both sides compute it: `sha256:` and the lower-case hex of its
 /// UTF-8 bytes.
 #[must_use]
 pub fn checksum(content: &str) -> String {
-    use std::fmt::Write;
-    let mut checksum = String::from("sha256:");
-    for byte in Sha256::digest(content.as_bytes()) {
-        // Writing to a String cannot fail.
-        let _ = write!(checksum, "{byte:02x}");
-    }
-    checksum
+    hash(content.as_bytes())
 }
 
 /// The local entries (key to content) whose checksum differs from the server's, or that it lacks.

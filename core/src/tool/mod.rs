@@ -296,7 +296,7 @@ async fn delete(store: &Store, host: &Host, path: &str) -> Result<String, Error>
         },
     };
     for (gone, file) in files.iter().enumerate() {
-        let task = |place: &Place| Forget::any(file.clone(), place).map(Task::Forget);
+        let task = |place: &Place| Forget::any(file.clone(), None, place).map(Task::Forget);
         let done = store.write_in(host, task).await;
         done.and_then(|(result, _)| settled(result))
             .map_err(|error| half(error, gone))?;

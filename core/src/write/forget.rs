@@ -43,15 +43,15 @@ impl Forget {
         })
     }
 
-    /// Any file of the store, for tools that know files only.
+    /// Any file of the store, for those who know files only.
     ///
     /// # Errors
     /// What makes it refused before anything is looked at.
-    pub fn any(path: String, place: &Place) -> Result<Self, Error> {
+    pub fn any(path: String, expect: Option<String>, place: &Place) -> Result<Self, Error> {
         check_relative(&path, place.platform)?;
         Ok(Self {
             path,
-            expect: None,
+            expect,
             cuts: Vec::new(),
             index_changed: false,
             marked: false,

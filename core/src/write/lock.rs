@@ -13,21 +13,22 @@ use crate::error::{Error, ErrorCode};
 use crate::flow::{Bytes, Content, Failure, FailureCode, FileKind, Host, HostInfo, Listing, join};
 use crate::json::{self, Member};
 use crate::limits::{
-    FILE_MAX_BYTES, FILE_MODE, FOLDER_MODE, INDEX_NAME, LOCK_FIRST_PAUSE_MS, LOCK_MAX_BYTES,
-    LOCK_MAX_PAUSE_MS, LOCK_NAME, LOCK_TAKEOVER_MS, LOCK_WAIT_MS, LOGS_FOLDER, OWN_FOLDER,
-    QUEUE_MAX_PAUSE_MS, TEAM_INDEX, TEMPORARY_ENDING, TEMPORARY_MAX_AGE_MS, TOKEN_BYTES,
-    TRASH_FOLDER, WRITE_ATTEMPTS,
+    FILE_MAX_BYTES, FILE_MODE, FOLDER_MODE, LOCK_FIRST_PAUSE_MS, LOCK_MAX_BYTES, LOCK_MAX_PAUSE_MS,
+    LOCK_NAME, LOCK_TAKEOVER_MS, LOCK_WAIT_MS, OWN_FOLDER, QUEUE_MAX_PAUSE_MS, TEMPORARY_ENDING,
+    TEMPORARY_MAX_AGE_MS, TOKEN_BYTES, TRASH_FOLDER, WRITE_ATTEMPTS,
 };
 use crate::store::Found;
 use crate::store::own::{self, own_path};
-use crate::text::quoted;
+use crate::text::{percent_decoded, quoted};
 
 /// What staged files are called, before the token of their writer.
 const STAGED: &str = "write-";
 /// What a lock is called that is being taken away.
 const ASIDE: &str = "lock.";
-/// What the second names of indexes and logs are called that are about to be replaced.
+/// What the second names of files are called that are about to be replaced, and go to no trash.
 const KEPT: &str = "kept-";
+/// Bytes after which a path in such a name is cut: what file systems take, with room for the rest.
+const KEPT_NAME_BYTES: usize = 150;
 
 /// A lock that is held. It must be released.
 pub(crate) struct Lock<'a> {
@@ -277,6 +278,17 @@ impl<'a> Lock<'a> {
         name: &str,
         text: String,
     ) -> Result<End, Error> {
+        self.replace_file(host, name, &self.path(name), text).await
+    }
+
+    /// The same for a file anywhere in the store, on the same disk.
+    pub(super) async fn replace_file(
+        &self,
+        host: &Host,
+        name: &str,
+        file: &str,
+        text: String,
+    ) -> Result<End, Error> {
         let failed = |failure| Error::from_failure(&failure, "writing", name);
         let (staged, content) = (self.staged(), Content::Text(text));
         let written = host
@@ -286,8 +298,7 @@ impl<'a> Lock<'a> {
         let host = &host.shielded();
         let end = match self.is_held(host).await {
             Ok(true) => {
-                let file = self.path(name);
-                let renamed = host.rename(&staged, &file, self.within(), true, true).await;
+                let renamed = host.rename(&staged, file, self.within(), true, true).await;
                 match renamed {
                     Ok(()) => return Ok(End::Done),
                     Err(failure) if failure.code == FailureCode::NotFound => Ok(End::Lost),
@@ -346,11 +357,11 @@ impl<'a> Lock<'a> {
         ))
     }
 
-    /// A second name for an index that is about to be replaced; it says which.
-    pub(super) fn kept(&self, index: &str) -> String {
-        let (number, index) = (self.number(), index.replace('/', "+"));
+    /// A second name for a file that is about to be replaced; it says which.
+    pub(super) fn kept(&self, path: &str) -> String {
+        let (number, path) = (self.number(), kept_name(path));
         self.path(&format!(
-            "{KEPT}{}-{number}-{index}{TEMPORARY_ENDING}",
+            "{KEPT}{}-{number}-{path}{TEMPORARY_ENDING}",
             self.token
         ))
     }
@@ -500,14 +511,28 @@ impl Pauses {
     }
 }
 
-/// Which index a second name is for.
+/// Which file a second name is for. A very long path is cut, which then is that of no file: what has such
+/// a name goes to the trash.
 fn kept_path(name: &str) -> Option<String> {
     let rest = name.strip_prefix(KEPT)?.strip_suffix(TEMPORARY_ENDING)?;
-    let index = rest.splitn(3, '-').nth(2)?.replace('+', "/");
-    let is_log = index
-        .split_once('/')
-        .is_some_and(|(folder, _)| folder == LOGS_FOLDER);
-    (is_log || matches!(index.as_str(), INDEX_NAME | TEAM_INDEX)).then_some(index)
+    let path = rest.splitn(3, '-').nth(2)?.replace('+', "/");
+    Some(percent_decoded(&path))
+}
+
+/// A path as part of a name.
+fn kept_name(path: &str) -> String {
+    let mut name = String::new();
+    for c in path.chars() {
+        match c {
+            '/' => name.push('+'),
+            '+' | '%' | '\\' | ':' => name.push_str(&format!("%{:02X}", u32::from(c))),
+            c => name.push(c),
+        }
+        if name.len() > KEPT_NAME_BYTES {
+            break;
+        }
+    }
+    name
 }
 
 fn body(token: &str, info: Option<&HostInfo>) -> Vec<u8> {

@@ -6,10 +6,12 @@ mod edit;
 mod forget;
 mod guard;
 mod index;
+mod keep;
 mod lock;
 mod log;
 mod name;
 mod raw;
+mod receive;
 mod result;
 mod save;
 mod target;
@@ -23,9 +25,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use self::commit::End;
 pub(crate) use self::forget::{Forget, Undo};
 pub(crate) use self::guard::hidden;
+pub(crate) use self::keep::{KEPT_BYTES, KEPT_RECORD, KeptRecord};
 use self::lock::{Lock, Pauses};
 pub(crate) use self::log::{log_entry, with_entry};
 pub(crate) use self::raw::{Move, Put, TextEdit};
+pub(crate) use self::receive::{Receive, Remember, StateEdit};
 pub(crate) use self::result::hash;
 pub(crate) use self::save::Save;
 use crate::error::{Error, ErrorCode};
@@ -45,6 +49,8 @@ pub(crate) enum Task {
     Undo(Undo),
     Put(Put),
     Move(Move),
+    Receive(Receive),
+    Remember(Remember),
 }
 
 impl Task {
@@ -56,6 +62,7 @@ impl Task {
             Self::Undo(undo) => undo.path().map(str::to_owned).into_iter().collect(),
             Self::Put(put) => vec![put.path.clone()],
             Self::Move(moved) => moved.paths(),
+            Self::Receive(_) | Self::Remember(_) => Vec::new(),
         }
     }
 
@@ -66,7 +73,7 @@ impl Task {
             Self::Save(save) => save.ended(place, &error),
             Self::Forget(forget) => (Some(forget.path().to_owned()), None),
             Self::Put(put) => (Some(put.path), None),
-            Self::Undo(_) | Self::Move(_) => (None, None),
+            Self::Undo(_) | Self::Move(_) | Self::Receive(_) | Self::Remember(_) => (None, None),
         };
         if let Some(result) = written {
             return Ok(result);
@@ -184,6 +191,8 @@ pub(crate) async fn run(
             Task::Undo(undo) => undo.attempt(host, &lock).await,
             Task::Put(put) => put.attempt(host, &lock).await,
             Task::Move(moved) => moved.attempt(host, &lock).await,
+            Task::Receive(receive) => receive.attempt(host, &lock).await,
+            Task::Remember(remember) => remember.attempt(host, &lock).await,
         };
         attempts += 1;
         let failure = match next {

@@ -132,6 +132,11 @@ impl WriteResult {
 /// What a file is recognised by: `sha256:` and the lower-case hex of its bytes.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    let mut hash = String::from("sha256:");
+    for byte in digest {
+        for half in [byte >> 4, byte & 15] {
+            hash.extend(char::from_digit(u32::from(half), 16));
+        }
+    }
+    hash
 }

@@ -40,7 +40,7 @@ impl<'a> Folder<'a> {
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, String> {
         let mut files = self.everything();
-        files.retain(|path, _| !path.starts_with(".memdir/"));
+        files.retain(|path, _| path.split('/').all(|part| part != ".memdir"));
         files
     }
 

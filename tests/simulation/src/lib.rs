@@ -17,6 +17,7 @@ mod perform;
 mod random;
 mod serial;
 mod session;
+mod team;
 mod tree;
 mod writing;
 
@@ -35,6 +36,7 @@ pub use network::{Exchange, Network};
 pub use random::Random;
 pub use serial::{Ended, Serial};
 pub use session::{OLD_MS, Session, codes, memory, paths};
+pub use team::{TeamServer, team_files, team_options};
 pub use tree::{Body, Node, NodeMut, Tree};
 pub use writing::{B, INDEX, OLD, STORE, hash_of, new_modes, renames_to, torn, written_tree};
 
@@ -77,6 +79,9 @@ pub type Script = Box<dyn FnMut(&Effect, &mut Tree) -> Option<Outcome>>;
 /// The caller's model: the request as JSON, and what it does with it.
 pub type Model = Box<dyn FnMut(&str) -> Attempt<String>>;
 
+/// The caller's function that gives a token.
+pub type Token = Box<dyn FnMut() -> Attempt<String>>;
+
 /// A simulated machine with one process.
 pub struct SimHost {
     /// The disk.
@@ -93,6 +98,8 @@ pub struct SimHost {
     pub network: Option<Network>,
     /// The model; without one every call is `unsupported`.
     pub model: Option<Model>,
+    /// The caller's function that gives a token; without one every call is `unsupported`.
+    pub token: Option<Token>,
     /// Answers what the host itself does not have, and meddles.
     pub script: Option<Script>,
     /// What the process reads from its standard input.
@@ -138,6 +145,7 @@ impl SimHost {
             pid: Some(PID),
             network: None,
             model: None,
+            token: None,
             script: None,
             stdin: Vec::new(),
             stdout: String::new(),

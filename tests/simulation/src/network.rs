@@ -31,6 +31,8 @@ pub struct Network {
     pub lose_requests: u64,
     /// How many answers in a hundred never arrive, though the server has acted.
     pub lose_answers: u64,
+    /// How many requests in a hundred arrive twice.
+    pub repeat_requests: u64,
     /// The most that an exchange takes beyond the server's own time.
     pub delay_ms: u64,
 }
@@ -53,6 +55,7 @@ impl Network {
             server: Box::new(server),
             lose_requests: 0,
             lose_answers: 0,
+            repeat_requests: 0,
             delay_ms: 0,
         }
     }
@@ -67,6 +70,9 @@ impl Network {
     ) -> (Answer<HttpAnswer>, u64) {
         if random.percent(self.lose_requests) {
             return (fail(Code::Network), 0);
+        }
+        if random.percent(self.repeat_requests) {
+            let _ = (self.server)(request);
         }
         let attempt = (self.server)(request);
         let delay_ms = random.below(self.delay_ms.saturating_add(1));

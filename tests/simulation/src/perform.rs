@@ -157,6 +157,14 @@ impl SimHost {
                 self.pass(took);
                 Outcome::Text(answer?)
             }
+            Effect::Token { timeout_ms } => {
+                let Some(token) = &mut self.token else {
+                    return fail(Code::Unsupported);
+                };
+                let (answer, took) = token().within(*timeout_ms);
+                self.pass(took);
+                Outcome::Text(answer?)
+            }
             Effect::Run { .. } | Effect::Watch { .. } | Effect::OpenEditor { .. } => {
                 return fail(Code::Unsupported);
             }

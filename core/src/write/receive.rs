@@ -1,0 +1,367 @@
+//! Puts what the team's server has in its place (facts 11.4): under the lock, a few files at a time, and
+//! deciding anew for each by what is there at that moment. What was changed here since the last sync is kept
+//! beside before the server's version takes its place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Next;
+use super::commit::{Change, Committed, Current, End, Look, commit, look};
+use super::keep::keep_conflict;
+use super::lock::Lock;
+use super::result::{WriteResult, hash};
+use super::tombstones;
+use crate::error::{Error, ErrorCode};
+use crate::flow::{FileKind, Host, join_all};
+use crate::limits::{
+    FOLDER_MODE, INDEX_NAME, OWN_FOLDER, TEAM_DELETED, TEAM_FOLDER, TEAM_MARKER,
+    TEAM_RECEIVE_FILES, TEAM_STATE_NAME, TOKEN_BYTES,
+};
+use crate::report::{ReportCode, ReportEntry};
+use crate::store::Place;
+use crate::store::own;
+use crate::team::state::{self, Known, SyncState, marker_path, marker_text};
+use crate::team::{TeamAction, checksum, decide, merge_team_index};
+
+/// What came from the server, and how far it has got.
+pub(crate) struct Receive {
+    /// As it was before the server was asked.
+    known: Known,
+    /// Key to content.
+    entries: BTreeMap<String, String>,
+    /// Keys that are still to be done, the next one last.
+    rest: Vec<String>,
+    /// How many are done one by one, because one of them failed among others.
+    singly: usize,
+    /// Whether another sync of this folder was faster: everything begins anew.
+    pub stale: bool,
+    /// Keys that were written, merged or left in order, by what became of them.
+    pub received: Vec<String>,
+    pub conflicts: Vec<String>,
+    /// Keys that the server says were deleted, with the checksum of what is here.
+    pub removals: Vec<(String, String)>,
+    /// Keys that could not be put in place.
+    pub failed: BTreeSet<String>,
+    pub report: Vec<ReportEntry>,
+}
+
+impl Receive {
+    pub fn new(known: Known, entries: BTreeMap<String, String>) -> Self {
+        Self {
+            known,
+            rest: entries.keys().rev().cloned().collect(),
+            entries,
+            singly: 0,
+            stale: false,
+            received: Vec::new(),
+            conflicts: Vec::new(),
+            removals: Vec::new(),
+            failed: BTreeSet::new(),
+            report: Vec::new(),
+        }
+    }
+
+    /// How many are still to be done.
+    pub fn left(&self) -> usize {
+        if self.stale { 0 } else { self.rest.len() }
+    }
+
+    pub(super) async fn attempt(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
+        let place = lock.found().place();
+        let known = state::read(host, &place, &self.known.state.origin).await?;
+        if known.seen != self.known.seen {
+            self.stale = true;
+            return Ok(Next::Done(WriteResult::at(TEAM_FOLDER, &place, None)));
+        }
+        let forgotten = state::forgotten(host, &place).await?;
+        let now = host.now().await;
+        host.stop_if_cancelled()?;
+        let now_ms = now.map_or(0, |now| now.ms);
+        let count = if self.singly > 0 {
+            1
+        } else {
+            TEAM_RECEIVE_FILES
+        };
+        let keys: Vec<String> = self.rest.iter().rev().take(count).cloned().collect();
+        let paths: Vec<String> = keys.iter().map(|key| path_of(key)).collect();
+        let looks = join_all(paths.iter().map(|path| look(host, &place, path))).await;
+        host.stop_if_cancelled()?;
+        let mut portion = Portion::default();
+        for ((key, path), look) in keys.iter().zip(&paths).zip(looks) {
+            let current = match look.map(|look| regular(look, path, &place)) {
+                Ok(Ok(current)) => current,
+                Ok(Err(entry)) => {
+                    self.failed.insert(key.clone());
+                    portion.report.push(entry);
+                    continue;
+                }
+                Err(error) => return self.end_portion(&keys, error, path),
+            };
+            self.plan(key, current, forgotten.get(key), &mut portion);
+        }
+        let Portion {
+            mut changes,
+            copies,
+            received,
+            conflicts,
+            removals,
+            report,
+        } = portion;
+        let mut kept = Vec::new();
+        for (path, bytes) in &copies {
+            kept.push(keep_conflict(host, lock, path, bytes, now_ms).await?);
+            host.stop_if_cancelled()?;
+        }
+        let committed = match changes.is_empty() {
+            true => Ok(Committed {
+                done: 0,
+                end: Ok(End::Done),
+            }),
+            false => commit(host, lock, &place, &changes, now_ms).await,
+        };
+        let (done, end) = match committed {
+            Ok(Committed { done, end }) => (done, end),
+            Err(error) => (0, Err(error)),
+        };
+        // The copies of what was not replaced are not needed.
+        let not_done: Vec<Change> = changes.split_off(done.min(changes.len()));
+        for (item, (path, _)) in kept.iter().zip(&copies) {
+            if not_done.iter().any(|change| change.path == *path) {
+                item.remove(&host.shielded(), lock).await;
+            }
+        }
+        match end {
+            Ok(End::Done) => {}
+            Ok(again) => return Ok(again.again().unwrap_or(Next::Changed)),
+            Err(error) => {
+                let path = error.path.clone().unwrap_or_default();
+                return self.end_portion(&keys, error, &path);
+            }
+        }
+        for key in received.iter().filter(|key| forgotten.contains_key(*key)) {
+            let marked = tombstones::mark(&host.shielded(), lock, &path_of(key), None).await?;
+            if let Some(again) = marked.again() {
+                return Ok(again);
+            }
+        }
+        self.rest
+            .truncate(self.rest.len().saturating_sub(keys.len()));
+        self.singly = self.singly.saturating_sub(1);
+        self.received.extend(received);
+        self.conflicts.extend(conflicts);
+        self.removals.extend(removals);
+        self.report.extend(report);
+        Ok(Next::Done(WriteResult::at(TEAM_FOLDER, &place, None)))
+    }
+
+    /// What is to be done about one entry.
+    fn plan(
+        &self,
+        key: &str,
+        current: Option<Current>,
+        forgotten: Option<&String>,
+        portion: &mut Portion,
+    ) {
+        let Some(content) = self.entries.get(key) else {
+            return;
+        };
+        let state = &self.known.state;
+        let local = current.as_ref().map(|current| hash(&current.bytes));
+        let server = checksum(content);
+        let action = decide(
+            state.entries.get(key).map(String::as_str),
+            local.as_deref(),
+            Some(&server),
+            forgotten.map(String::as_str),
+        );
+        let path = path_of(key);
+        let mut change = |old, new: &str| {
+            portion.changes.push(Change {
+                path: path.clone(),
+                old,
+                new: new.to_owned(),
+                keep: false,
+            });
+            portion.received.push(key.to_owned());
+        };
+        match (action, current) {
+            (Some(TeamAction::Receive), current) => change(current, content),
+            (Some(TeamAction::Remove), Some(_)) => {
+                portion
+                    .removals
+                    .push((key.to_owned(), local.unwrap_or_default()));
+            }
+            (Some(TeamAction::Conflict), Some(current)) => {
+                let merged = (key == INDEX_NAME && !current.text.is_empty())
+                    .then(|| merge_team_index(state.index.as_deref(), &current.text, content));
+                let bytes = current.bytes.clone();
+                let lost = match merged {
+                    Some(merged) => {
+                        if merged.content != current.text {
+                            change(Some(current), &merged.content);
+                        }
+                        merged.lost
+                    }
+                    None if content == TEAM_DELETED => {
+                        portion
+                            .removals
+                            .push((key.to_owned(), local.unwrap_or_default()));
+                        true
+                    }
+                    None => {
+                        change(Some(current), content);
+                        true
+                    }
+                };
+                if lost {
+                    portion.conflicts.push(key.to_owned());
+                    portion.report.push(ReportEntry::new(
+                        &path,
+                        ReportCode::TeamConflict,
+                        "it was changed here and by a teammate: the server's version is in place, ours is kept; see memdir team conflicts",
+                    ));
+                    portion.copies.push((path, bytes));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// One that fails among many is found by doing them one by one; what its own path is to blame for is
+    /// reported, and the others go on.
+    fn end_portion(&mut self, keys: &[String], error: Error, path: &str) -> Result<Next, Error> {
+        let of_path = matches!(
+            error.code,
+            ErrorCode::NameTooLong
+                | ErrorCode::InvalidName
+                | ErrorCode::NotADirectory
+                | ErrorCode::IsADirectory
+                | ErrorCode::LinkOutside
+                | ErrorCode::Loop
+        );
+        match keys {
+            _ if !of_path => Err(error),
+            [key] => {
+                self.failed.insert(key.clone());
+                self.rest.pop();
+                self.singly = self.singly.saturating_sub(1);
+                let entry = ReportEntry::new(path, ReportCode::Unreadable, error.message);
+                self.report.push(entry);
+                Ok(Next::Changed)
+            }
+            many => {
+                self.singly = many.len();
+                Ok(Next::Changed)
+            }
+        }
+    }
+}
+
+/// What is done under one lock.
+#[derive(Default)]
+struct Portion {
+    changes: Vec<Change>,
+    /// What of ours is kept: its path and its bytes.
+    copies: Vec<(String, Vec<u8>)>,
+    received: Vec<String>,
+    conflicts: Vec<String>,
+    removals: Vec<(String, String)>,
+    report: Vec<ReportEntry>,
+}
+
+fn path_of(key: &str) -> String {
+    format!("{TEAM_FOLDER}/{key}")
+}
+
+/// A file of the team folder itself, or nothing; a link is not written through.
+fn regular(look: Look, path: &str, place: &Place) -> Result<Option<Current>, ReportEntry> {
+    let unreadable = |message| ReportEntry::new(path, ReportCode::Unreadable, message);
+    match look {
+        Look::Absent => Ok(None),
+        Look::File(current) | Look::NoText(current, _) if current.file == place.path(path) => {
+            Ok(Some(current))
+        }
+        Look::File(_) | Look::NoText(..) => Err(ReportEntry::new(
+            path,
+            ReportCode::TeamLink,
+            "it is a link, which is not written to; remove it to get the team's version",
+        )),
+        Look::Refused(error) => Err(unreadable(error.message)),
+    }
+}
+
+/// What changes in the state of the last sync.
+pub(crate) type StateEdit = Box<dyn Fn(&mut SyncState) + Send + Sync>;
+
+/// Writes down what is known of the server by now.
+pub(crate) struct Remember {
+    origin: String,
+    /// The state that it must still be, if any.
+    known: Option<Known>,
+    edit: StateEdit,
+    /// Whether it was another by then, and nothing was written.
+    pub stale: bool,
+}
+
+impl Remember {
+    pub fn new(origin: &str, known: Option<Known>, edit: StateEdit) -> Self {
+        Self {
+            origin: origin.to_owned(),
+            known,
+            edit,
+            stale: false,
+        }
+    }
+
+    pub(super) async fn attempt(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
+        let place = lock.found().place();
+        let done = Next::Done(WriteResult::at(TEAM_FOLDER, &place, None));
+        let Known {
+            mut state,
+            seen,
+            is_ours,
+        } = state::read(host, &place, &self.origin).await?;
+        if self.known.as_ref().is_some_and(|known| known.seen != seen) {
+            self.stale = true;
+            return Ok(done);
+        }
+        let before = state.clone();
+        (self.edit)(&mut state);
+        if is_ours && state == before {
+            return Ok(done);
+        }
+        if !is_ours {
+            let random = host.random(TOKEN_BYTES).await;
+            host.stop_if_cancelled()?;
+            state.mark = own::hex(&random.unwrap_or_default());
+            let marked = mark_folder(host, lock, &place, &state.mark).await?;
+            if let Some(again) = marked.again() {
+                return Ok(again);
+            }
+        }
+        let json = serde_json::to_string(&state).unwrap_or_default();
+        let end = lock.replace(host, TEAM_STATE_NAME, json).await?;
+        Ok(end.again().unwrap_or(done))
+    }
+}
+
+/// Marks the team folder as the one that the state is about; one that is not there needs no mark.
+async fn mark_folder(
+    host: &Host,
+    lock: &Lock<'_>,
+    place: &Place,
+    mark: &str,
+) -> Result<End, Error> {
+    let stat = host.lstat(&place.path(TEAM_FOLDER)).await;
+    host.stop_if_cancelled()?;
+    if !stat.is_ok_and(|stat| stat.kind == FileKind::Directory) {
+        return Ok(End::Done);
+    }
+    let failed = |failure| Error::from_failure(&failure, "marking", TEAM_FOLDER);
+    let folder = place.path(&format!("{TEAM_FOLDER}/{OWN_FOLDER}"));
+    let made = host.make_dir(&folder, lock.within(), FOLDER_MODE).await;
+    host.stop_if_cancelled()?;
+    made.map_err(failed)?;
+    let file = marker_path(place);
+    lock.replace_file(host, TEAM_MARKER, &file, marker_text(mark))
+        .await
+}

@@ -1,0 +1,469 @@
+//! A team's server that is slow, broken or hostile, and what a sync makes of it: a clear error or a report,
+//! no partial file, nothing outside the team folder.
+
+use memdir_core::ErrorCode;
+use memdir_core::flow::{Bytes, Effect, FailureCode, HttpAnswer};
+use memdir_core::report::ReportCode;
+use memdir_core::store::{OpenOptions, Store};
+use memdir_core::team::{TeamSync, checksum};
+use memdir_simulation::{
+    Attempt, Body, Exchange, Fault, FaultKind, Network, SimHost, TeamServer, Tree, team_files,
+    team_options,
+};
+
+fn tree(files: &[(&str, &str)]) -> Tree {
+    let mut tree = Tree::new();
+    tree.file("/mem/private.md", "private\n");
+    for (key, content) in files {
+        tree.file(format!("/mem/team/{key}"), content);
+    }
+    tree
+}
+
+fn machine(network: Network, files: &[(&str, &str)]) -> SimHost {
+    let mut host = SimHost::with_tree(1, tree(files));
+    host.network = Some(network);
+    host
+}
+
+fn scripted(attempts: Vec<Attempt<HttpAnswer>>) -> SimHost {
+    machine(Network::scripted(attempts), &[("a.md", "a\n")])
+}
+
+fn pull(host: &mut SimHost) -> Result<TeamSync, ErrorCode> {
+    let result = host.run(Store::new(team_options()).team_pull());
+    result.map_err(|error| {
+        assert!(!error.message.contains("t0ken"), "{error}");
+        error.code
+    })
+}
+
+fn push(host: &mut SimHost) -> Result<TeamSync, ErrorCode> {
+    let result = host.run(Store::new(team_options()).team_push());
+    result.map_err(|error| error.code)
+}
+
+/// An answer with one entry.
+fn entry(key: &str, content: &str) -> String {
+    let entries = serde_json::json!({ key: content });
+    serde_json::json!({ "version": 1, "checksum": "v1", "content": { "entries": entries } })
+        .to_string()
+}
+
+fn asked(host: &SimHost) -> usize {
+    let http = |effect: &&Effect| matches!(effect, Effect::Http { .. });
+    host.trace
+        .iter()
+        .map(|traced| &traced.effect)
+        .filter(http)
+        .count()
+}
+
+#[test]
+fn what_is_no_answer_is_an_error_and_changes_nothing() {
+    let good = entry("b.md", "b\n");
+    let cases = [
+        (
+            Attempt::http(200, &[], "<html>Sign in</html>"),
+            ErrorCode::TeamAnswer,
+        ),
+        (
+            Attempt::http(200, &[], &good).cut(40),
+            ErrorCode::TeamAnswer,
+        ),
+        (Attempt::http(200, &[], "{}"), ErrorCode::TeamAnswer),
+        (Attempt::http(200, &[], "[1]"), ErrorCode::TeamAnswer),
+        (
+            Attempt::http(200, &[], r#"{"content":{"entries":{"a.md":1}}}"#),
+            ErrorCode::TeamAnswer,
+        ),
+        (Attempt::fail(FailureCode::TooLarge), ErrorCode::TeamAnswer),
+        (
+            Attempt::http(302, &[("location", "https://evil.example/")], ""),
+            ErrorCode::TeamRefused,
+        ),
+        (Attempt::http(400, &[], "no"), ErrorCode::TeamRefused),
+        (
+            Attempt::http(401, &[], "{\"error\":{\"message\":\"bad t0ken\"}}"),
+            ErrorCode::TeamAuth,
+        ),
+        (Attempt::http(403, &[], ""), ErrorCode::TeamAuth),
+        (Attempt::http(304, &[], ""), ErrorCode::TeamRefused),
+        (
+            Attempt::fail(FailureCode::Unsupported),
+            ErrorCode::Unsupported,
+        ),
+    ];
+    for (attempt, code) in cases {
+        let shown = format!("{attempt:?}");
+        let mut host = scripted(vec![attempt]);
+        let before = team_files(&host.tree);
+        assert_eq!(pull(&mut host), Err(code), "{shown}");
+        assert_eq!(asked(&host), 1, "{shown}: not worth another try");
+        assert_eq!(team_files(&host.tree), before);
+    }
+}
+
+#[test]
+fn what_may_mend_itself_is_tried_three_more_times() {
+    let good = entry("b.md", "b\n");
+    for attempt in [
+        Attempt::http(500, &[], ""),
+        Attempt::http(503, &[], ""),
+        Attempt::http(429, &[], ""),
+        Attempt::fail(FailureCode::Network),
+        Attempt::hang(),
+    ] {
+        let mut attempts = vec![attempt.clone(); 3];
+        attempts.push(Attempt::http(200, &[], &good));
+        let mut host = scripted(attempts);
+        assert_eq!(pull(&mut host).unwrap().received, ["b.md"], "{attempt:?}");
+
+        let mut host = scripted(vec![attempt.clone(); 5]);
+        let before = host.clock_ms;
+        let code = pull(&mut host).unwrap_err();
+        let known = [ErrorCode::TeamBusy, ErrorCode::Network, ErrorCode::Timeout];
+        assert!(known.contains(&code), "{attempt:?}: {code:?}");
+        assert_eq!(asked(&host), 4);
+        let pauses: u64 = sleeps(&host).iter().sum();
+        // 500, 1,000, 2,000 ms, each up to a quarter more.
+        assert!((3_500..=4_375).contains(&pauses), "{pauses}");
+        let silent = if attempt == Attempt::hang() {
+            4 * 30_000
+        } else {
+            0
+        };
+        assert!(host.clock_ms - before <= 4_375 + silent);
+    }
+}
+
+fn sleeps(host: &SimHost) -> Vec<u64> {
+    let sleep = |effect: &Effect| match effect {
+        Effect::Sleep { ms } => Some(*ms),
+        _ => None,
+    };
+    host.trace
+        .iter()
+        .filter_map(|traced| sleep(&traced.effect))
+        .collect()
+}
+
+#[test]
+fn a_server_says_when_to_come_back() {
+    let good = entry("b.md", "b\n");
+    let mut host = scripted(vec![
+        Attempt::http(429, &[("retry-after", "7")], ""),
+        Attempt::http(200, &[], &good),
+    ]);
+    pull(&mut host).unwrap();
+    assert_eq!(sleeps(&host), [7_000]);
+    // Nobody waits for an hour.
+    let mut host = scripted(vec![Attempt::http(503, &[("retry-after", "3600")], "")]);
+    assert_eq!(pull(&mut host), Err(ErrorCode::TeamBusy));
+    assert_eq!(sleeps(&host), [0; 0]);
+}
+
+#[test]
+fn what_is_not_what_its_checksum_says_is_left_out() {
+    let body = serde_json::json!({
+        "checksum": "v1",
+        "content": {
+            "entries": { "a.md": "forged\n", "b.md": "b\n" },
+            "entryChecksums": { "a.md": checksum("true\n"), "b.md": checksum("b\n") },
+        },
+    });
+    let mut host = scripted(vec![Attempt::http(200, &[], &body.to_string())]);
+    let result = pull(&mut host).unwrap();
+    assert_eq!(result.received, ["b.md"]);
+    assert_eq!(result.report[0].code, ReportCode::TeamChecksum);
+    assert_eq!(team_files(&host.tree)["a.md"], "a\n");
+}
+
+#[test]
+fn ten_thousand_entries_come_in_one_go() {
+    let server = TeamServer::default();
+    for number in 0..10_000 {
+        server.set(&format!("m{number}.md"), "x\n");
+    }
+    let mut host = machine(server.network(), &[]);
+    assert_eq!(pull(&mut host).unwrap().received.len(), 10_000);
+    assert_eq!(team_files(&host.tree).len(), 10_000);
+}
+
+#[test]
+fn a_full_disk_leaves_whole_files_and_the_next_pull_goes_on() {
+    let server = TeamServer::default();
+    for number in 0..100 {
+        server.set(&format!("m{number}.md"), "long enough\n");
+    }
+    let mut host = machine(server.network(), &[]);
+    // Somewhere in the second portion.
+    host.faults.push(Fault {
+        at: 150,
+        kind: FaultKind::Fail(FailureCode::NoSpace),
+    });
+    assert_eq!(pull(&mut host), Err(ErrorCode::NoSpace));
+    let files = team_files(&host.tree);
+    assert!(files.len() < 100);
+    assert!(files.values().all(|text| text == "long enough\n"));
+    host.faults.clear();
+    pull(&mut host).unwrap();
+    assert_eq!(team_files(&host.tree).len(), 100);
+}
+
+#[test]
+fn a_team_folder_that_is_a_link_is_refused_and_links_in_it_are_left_out() {
+    let server = TeamServer::with(&[("a.md", "theirs\n"), ("b.md", "b\n")]);
+    let mut tree = Tree::new();
+    tree.file("/elsewhere/a.md", "mine\n");
+    tree.link("/mem/team", "/elsewhere");
+    let mut host = SimHost::with_tree(1, tree);
+    host.network = Some(server.network());
+    assert_eq!(pull(&mut host), Err(ErrorCode::LinkOutside));
+    assert_eq!(push(&mut host), Err(ErrorCode::LinkOutside));
+
+    let mut tree = Tree::new();
+    tree.file("/mem/private.md", "private\n");
+    tree.link("/mem/team/a.md", "/mem/private.md");
+    tree.put("/mem/team/deep", Body::Link(b"/elsewhere".to_vec()));
+    let mut host = SimHost::with_tree(1, tree);
+    host.network = Some(server.network());
+    let result = pull(&mut host).unwrap();
+    assert_eq!(result.received, ["b.md"]);
+    assert_eq!(result.report[0].code, ReportCode::TeamLink);
+    let result = push(&mut host).unwrap();
+    let links = result
+        .report
+        .iter()
+        .filter(|entry| entry.code == ReportCode::TeamLink);
+    assert_eq!((links.count(), result.sent.len()), (2, 0));
+    let private = host
+        .tree
+        .nodes()
+        .get(b"/mem/private.md".as_slice())
+        .unwrap();
+    assert_eq!(private.body, Body::File(b"private\n".to_vec()));
+}
+
+/// Somebody is faster every time, with another memory than ours.
+#[test]
+fn a_storm_of_other_edits_ends_in_a_conflict_and_the_next_push_goes_on() {
+    let server = TeamServer::with(&[("other.md", "0")]);
+    let storm = server.clone();
+    let mut left = 100;
+    let network = Network::new(move |request: &Exchange| {
+        if request.method == "PUT" && left > 0 {
+            left -= 1;
+            storm.set("other.md", &left.to_string());
+        }
+        storm.answer(request)
+    });
+    let mut host = machine(network, &[("a.md", "a\n")]);
+    assert_eq!(push(&mut host), Err(ErrorCode::TeamConflict));
+    let puts = server
+        .requests()
+        .iter()
+        .filter(|line| line.starts_with("PUT"))
+        .count();
+    assert_eq!(puts, 3, "the first try and two more");
+    host.network = Some(server.network());
+    assert_eq!(push(&mut host).unwrap().sent, ["a.md"]);
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_uploaded_goes_next_time() {
+    let server = TeamServer::default();
+    let mut host = machine(server.network(), &[("a.md", "first\n")]);
+    host.script = Some(Box::new(|effect, tree| {
+        if matches!(effect, Effect::Http { method, .. } if method == "PUT") {
+            tree.overwrite("/mem/team/a.md", "second\n", 1_773_570_700_000);
+        }
+        None
+    }));
+    push(&mut host).unwrap();
+    host.script = None;
+    assert_eq!(server.entries()["a.md"], "first\n");
+    assert_eq!(push(&mut host).unwrap().sent, ["a.md"]);
+    assert_eq!(server.entries()["a.md"], "second\n");
+}
+
+#[test]
+fn a_token_is_asked_for_and_once_more_when_it_is_refused() {
+    let server = TeamServer::with(&[("a.md", "a\n")]);
+    let mut open = team_options();
+    if let Some(team) = &mut open.team {
+        team.token = None;
+        team.ask_token = true;
+    }
+    let mut host = machine(server.network(), &[]);
+    let mut tokens = vec!["t0ken", "old"];
+    host.token = Some(Box::new(move || {
+        Attempt::answer(tokens.pop().unwrap_or("none").to_owned())
+    }));
+    let result = host.run(Store::new(open.clone()).team_pull()).unwrap();
+    assert_eq!(result.received, ["a.md"]);
+    // Neither the old nor the new one is said back.
+    let mut network = Network::new(|request: &Exchange| {
+        let token = request
+            .headers
+            .iter()
+            .find(|header| header.name == "authorization");
+        let said = token.map_or("", |header| header.value.as_str());
+        let (status, said) = if said.ends_with("old") {
+            (401, said)
+        } else {
+            (403, "old and new")
+        };
+        let body = serde_json::json!({ "error": { "message": said } });
+        HttpAnswer {
+            status,
+            headers: Vec::new(),
+            body: Bytes(body.to_string().into_bytes()),
+        }
+    });
+    std::mem::swap(&mut network, host.network.as_mut().unwrap());
+    let mut tokens = vec!["new", "old"];
+    host.token = Some(Box::new(move || {
+        Attempt::answer(tokens.pop().unwrap_or("none").to_owned())
+    }));
+    let error = host.run(Store::new(open.clone()).team_pull()).unwrap_err();
+    assert!(error.message.contains("((token) and (token))"), "{error}");
+    host.network = Some(network);
+    host.token = Some(Box::new(|| Attempt::answer("never".to_owned())));
+    let error = host.run(Store::new(open.clone()).team_pull()).unwrap_err();
+    assert_eq!(error.code, ErrorCode::TeamAuth);
+    host.token = Some(Box::new(|| Attempt::answer(" ".to_owned())));
+    let error = host.run(Store::new(open).team_pull()).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoToken);
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let pull = |edit: &dyn Fn(&mut OpenOptions)| {
+        let mut options = team_options();
+        edit(&mut options);
+        let mut host = machine(TeamServer::default().network(), &[]);
+        host.run(Store::new(options).team_pull()).unwrap_err().code
+    };
+    let team = |options: &mut OpenOptions, edit: &dyn Fn(&mut memdir_core::team::TeamOptions)| {
+        edit(options.team.as_mut().unwrap());
+    };
+    assert_eq!(pull(&|o| team(o, &|t| t.url = None)), ErrorCode::NoServer);
+    assert_eq!(pull(&|o| team(o, &|t| t.token = None)), ErrorCode::NoToken);
+    assert_eq!(
+        pull(&|o| team(o, &|t| t.repository = None)),
+        ErrorCode::NoRepository
+    );
+    let wrong = |o: &mut OpenOptions| team(o, &|t| t.repository = Some("app".to_owned()));
+    assert_eq!(pull(&wrong), ErrorCode::InvalidArgument);
+    let off = |o: &mut OpenOptions| o.settings = Some("{\"autoMemoryEnabled\":false}".to_owned());
+    assert_eq!(pull(&off), ErrorCode::Disabled);
+}
+
+#[test]
+fn the_repository_is_that_of_the_git_remote() {
+    let server = TeamServer::with(&[("a.md", "a\n")]);
+    let mut tree = Tree::new();
+    tree.file(
+        "/code/app/.git/config",
+        "[remote \"origin\"]\n\turl = git@git.example:acme/app.git\n",
+    );
+    tree.file("/code/app/src/x", "");
+    let mut host = SimHost::with_tree(1, tree);
+    host.network = Some(server.network());
+    let mut options = team_options();
+    options.cwd = Some("/code/app/src".to_owned());
+    options.team.as_mut().unwrap().repository = None;
+    let store = Store::new(options);
+    let status = host.run(store.team_status()).unwrap();
+    assert_eq!(status.repository.as_deref(), Some("acme/app"));
+    host.run(store.team_pull()).unwrap();
+    assert_eq!(server.requests(), ["GET repo=acme/app 200"]);
+}
+
+#[test]
+fn closing_uploads_what_is_left_and_says_what_it_could_not() {
+    let server = TeamServer::default();
+    let mut host = machine(server.network(), &[("a.md", "a\n")]);
+    let store = Store::new(team_options());
+    host.run(store.team_sync()).unwrap();
+    host.tree
+        .overwrite("/mem/team/a.md", "new\n", 1_773_570_700_000);
+    host.run(store.close()).unwrap();
+    assert_eq!(server.entries()["a.md"], "new\n");
+
+    let store = Store::new(team_options());
+    host.run(store.team_sync()).unwrap();
+    host.tree
+        .overwrite("/mem/team/a.md", "newer\n", 1_773_570_800_000);
+    host.network = Some(Network::serving(|_| Attempt::hang()));
+    let before = host.clock_ms;
+    host.events.clear();
+    host.run(store.close()).unwrap();
+    assert!(host.clock_ms - before <= 2_000);
+    let told: Vec<_> = host
+        .events
+        .iter()
+        .map(|event| event.path.as_deref())
+        .collect();
+    assert_eq!(told, [Some("team/a.md")]);
+    // A store that never spoke to the server does not begin to when it is closed.
+    let before = asked(&host);
+    host.run(Store::new(team_options()).close()).unwrap();
+    assert_eq!(asked(&host), before);
+}
+
+#[test]
+fn a_watched_folder_is_uploaded_when_it_rests() {
+    let server = TeamServer::default();
+    let mut host = machine(server.network(), &[("a.md", "a\n")]);
+    let store = Store::new(team_options());
+    let closing = store.clone();
+    let mut looks = 0;
+    host.script = Some(Box::new(move |effect, tree| {
+        // Each sleep is a look at the folder: two edits close to each other, and later the end.
+        if matches!(effect, Effect::Sleep { .. }) {
+            looks += 1;
+            match looks {
+                2 => tree.overwrite("/mem/team/a.md", "one\n", 1_773_570_700_000),
+                3 => tree.overwrite("/mem/team/a.md", "two\n", 1_773_570_701_000),
+                9 => drop(closing.close()),
+                _ => {}
+            }
+        }
+        None
+    }));
+    host.run(store.team_watch(None)).unwrap();
+    assert!(server.took("a.md", "two\n") && !server.took("a.md", "one\n"));
+    let puts = server
+        .requests()
+        .iter()
+        .filter(|line| line.starts_with("PUT"))
+        .count();
+    assert_eq!(puts, 2, "one at the beginning, one for both edits");
+}
+
+#[test]
+fn what_will_not_mend_itself_stops_the_uploads_until_a_file_goes() {
+    let mut host = machine(
+        Network::serving(|_| Attempt::http(403, &[], "")),
+        &[("a.md", "a\n"), ("b.md", "b\n")],
+    );
+    let store = Store::new(team_options());
+    let closing = store.clone();
+    let mut looks = 0;
+    host.script = Some(Box::new(move |effect, tree| {
+        if matches!(effect, Effect::Sleep { .. }) {
+            looks += 1;
+            match looks {
+                2 => tree.overwrite("/mem/team/a.md", "one\n", 1_773_570_700_000),
+                6 => tree.take("/mem/team/b.md"),
+                10 => drop(closing.close()),
+                _ => {}
+            }
+        }
+        None
+    }));
+    host.run(store.team_watch(None)).unwrap();
+    assert_eq!(asked(&host), 2, "at the beginning, and when a file went");
+}
