@@ -66,6 +66,11 @@ export function optionalSignal(value: unknown): AbortSignal | undefined {
   return value as AbortSignal | undefined;
 }
 
+/** The signal of an operation that takes no other option. */
+export function signalOf(value: unknown): AbortSignal | undefined {
+  return optionalSignal(options(value, "options", ["signal"])["signal"]);
+}
+
 /** True or false, or nothing. */
 export function optionalFlag(value: unknown, name: string): boolean | undefined {
   return value === undefined ? undefined : flag(value, name);
@@ -108,6 +113,11 @@ export function optionalCount(value: unknown, name: string): number | undefined 
 /** How many are wanted at most, or nothing. */
 export function optionalLimit(value: unknown, name: string): number | undefined {
   return value === undefined || value === null ? undefined : count(value, name, 0xffff_ffff, 1);
+}
+
+/** How long, in whole milliseconds, or nothing. */
+export function optionalDuration(value: unknown, name: string): number | undefined {
+  return value === undefined || value === null ? undefined : count(value, name, Number.MAX_SAFE_INTEGER);
 }
 
 /** A number of bytes. */

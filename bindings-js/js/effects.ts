@@ -44,6 +44,7 @@ export interface Effects {
     maxBytes: number;
   };
   model: { request: string; timeoutMs: number };
+  token: { timeoutMs: number };
   run: {
     argv: string[];
     cwd: string;

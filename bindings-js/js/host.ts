@@ -17,7 +17,7 @@ import { openEditor, run } from "./run.js";
 import * as system from "./system.js";
 import { print, readStdin } from "./terminal.js";
 import { inTurns, nextTurn, SLICE_MS } from "./turns.js";
-import { emit, model, type UserFunctions } from "./user.js";
+import { emit, model, token, type UserFunctions } from "./user.js";
 import { write } from "./write.js";
 
 /** A running operation of the core. */
@@ -133,6 +133,7 @@ const PERFORMERS: { [K in keyof Effects]: Performer<K> } = {
   "process-alive": system.processAlive,
   http: (effect, _, stop) => http(effect, stop),
   model,
+  token,
   run: (effect, _, stop) => run(effect, stop),
   now: system.now,
   sleep: (effect, _, stop) => system.sleep(effect, stop),

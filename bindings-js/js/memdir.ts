@@ -7,6 +7,7 @@ import { invalidArgument } from "./errors.js";
 import { drive, type Flow } from "./host.js";
 import { unpackScan, type PackedScan } from "./pack.js";
 import { environment, homeDirectory, workingDirectory } from "./surroundings.js";
+import { team } from "./team.js";
 import { toolHandlers, type MemoryToolHandlers } from "./tool.js";
 import type {
   AgentScope,
@@ -22,6 +23,8 @@ import type {
   RecallOptions,
   SaveOptions,
   Scan,
+  Team,
+  TokenFunction,
   WriteResult,
 } from "./types.js";
 import type { UserFunctions } from "./user.js";
@@ -37,6 +40,7 @@ const OPEN_OPTIONS = [
   "onEvent",
   "model",
   "agent",
+  "team",
   "signal",
 ];
 
@@ -69,11 +73,14 @@ export class Memdir implements AsyncDisposable {
   readonly enabled: boolean;
   /** All that opening found: why this folder, why on or off, what was refused. */
   readonly opened: Opened;
+  /** The memories that the team shares, and its server. */
+  readonly team: Team;
 
   readonly #core: Core;
   readonly #store: Store;
   readonly #user: UserFunctions;
   readonly #running = new Set<Promise<unknown>>();
+  readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
 
   private constructor(instance: Core, store: Store, user: UserFunctions, opened: Opened) {
@@ -83,6 +90,7 @@ export class Memdir implements AsyncDisposable {
     this.directory = opened.directory;
     this.enabled = opened.enabled;
     this.opened = opened;
+    this.team = team((signal, start) => this.#run(signal, start), this.#ending.signal);
   }
 
   /**
@@ -97,7 +105,8 @@ export class Memdir implements AsyncDisposable {
   static async open(options?: OpenOptions): Promise<Memdir> {
     const given = check.options(options, "options", OPEN_OPTIONS);
     const { model, ask } = modelOf(given["model"]);
-    const user: UserFunctions = { onEvent: check.optionalFunction(given["onEvent"], "onEvent"), model: ask };
+    const { team, token } = teamOf(given["team"]);
+    const user: UserFunctions = { onEvent: check.optionalFunction(given["onEvent"], "onEvent"), model: ask, token };
     const signal = check.optionalSignal(given["signal"]);
     const where = {
       directory: check.optionalText(given["directory"], "directory"),
@@ -108,6 +117,7 @@ export class Memdir implements AsyncDisposable {
       platform: check.optionalChoice(given["platform"], "platform", ["posix", "windows"]),
       model,
       agent: given["agent"] === undefined || given["agent"] === null ? undefined : check.agent(given["agent"], "agent"),
+      team,
       features: featuresOf(given["features"]),
     };
     const instance = core();
@@ -130,12 +140,12 @@ export class Memdir implements AsyncDisposable {
    * changed since the last scan are not read again.
    */
   async scan(options?: CallOptions): Promise<Scan> {
-    return unpackScan(await this.#run<PackedScan>(signalOf(options), (store) => store.scan()));
+    return unpackScan(await this.#run<PackedScan>(check.signalOf(options), (store) => store.scan()));
   }
 
   /** The memories of {@link Memdir.scan} as a model reads them, one line each (facts 4.5). */
   async manifest(options?: CallOptions): Promise<string> {
-    return this.#run(signalOf(options), (store) => store.manifest());
+    return this.#run(check.signalOf(options), (store) => store.manifest());
   }
 
   /**
@@ -147,7 +157,7 @@ export class Memdir implements AsyncDisposable {
    */
   async read(path: string, options?: CallOptions): Promise<MemoryFile> {
     const relative = check.text(path, "path");
-    return this.#run(signalOf(options), (store) => store.read(relative));
+    return this.#run(check.signalOf(options), (store) => store.read(relative));
   }
 
   /**
@@ -172,7 +182,7 @@ export class Memdir implements AsyncDisposable {
    * many there are, and never writes.
    */
   async lint(options?: CallOptions): Promise<Lint> {
-    return this.#run(signalOf(options), (store) => store.lint());
+    return this.#run(check.signalOf(options), (store) => store.lint());
   }
 
   /**
@@ -219,7 +229,7 @@ export class Memdir implements AsyncDisposable {
    */
   async save(memory: SaveOptions, options?: CallOptions): Promise<WriteResult> {
     const given = check.optionalTexts(memory, "memory", SAVE_OPTIONS);
-    return this.#run(signalOf(options), (store) => store.save(given));
+    return this.#run(check.signalOf(options), (store) => store.save(given));
   }
 
   /**
@@ -245,7 +255,7 @@ export class Memdir implements AsyncDisposable {
    */
   async undoForget(path?: string | null, options?: CallOptions): Promise<WriteResult> {
     const relative = check.optionalText(path, "path");
-    return this.#run(signalOf(options), (store) => store.undoForget(relative));
+    return this.#run(check.signalOf(options), (store) => store.undoForget(relative));
   }
 
   /**
@@ -258,7 +268,7 @@ export class Memdir implements AsyncDisposable {
    */
   async log(text: string, options?: CallOptions): Promise<WriteResult> {
     const note = check.text(text, "text");
-    return this.#run(signalOf(options), (store) => store.log(note));
+    return this.#run(check.signalOf(options), (store) => store.log(note));
   }
 
   /**
@@ -274,7 +284,7 @@ export class Memdir implements AsyncDisposable {
   async agent(name: string, scope: AgentScope, options?: CallOptions): Promise<Memdir> {
     const whole = check.text(name, "name");
     const shared = check.text(scope, "scope");
-    const signal = signalOf(options);
+    const signal = check.signalOf(options);
     const store = call(this.#core, () => this.#store.agent(whole, shared));
     return Memdir.#open(this.#core, store, this.#user, signal);
   }
@@ -291,7 +301,7 @@ export class Memdir implements AsyncDisposable {
    * what the disk gave.
    */
   tool(options?: CallOptions): MemoryToolHandlers {
-    const signal = signalOf(options);
+    const signal = check.signalOf(options);
     return toolHandlers((input) => this.#run(signal, (store) => store.tool(input)));
   }
 
@@ -305,9 +315,11 @@ export class Memdir implements AsyncDisposable {
   }
 
   /**
-   * Ends the use of the store: waits for the operations that run, and writes what is still to be
-   * written. Everything that begins after it rejects with `closed`, but for another `close`, which
-   * waits for the first.
+   * Ends the use of the store: stops {@link Team.watch}, waits for the operations that run, and writes
+   * what is still to be written. When the team's server was spoken to, what was changed here since goes
+   * there, which takes at most two seconds; an event (`team-not-sent`) names what did not make it.
+   * Everything that begins after it rejects with `closed`, but for another `close`, which waits for the
+   * first.
    */
   async close(): Promise<void> {
     this.#closing ??= this.#end();
@@ -324,6 +336,7 @@ export class Memdir implements AsyncDisposable {
     end(this.#core, () => {
       flow = this.#store.close();
     });
+    this.#ending.abort();
     // What they leave behind is written, too.
     await Promise.allSettled(this.#running);
     if (flow !== undefined) {
@@ -368,6 +381,23 @@ function modelOf(value: unknown): { model?: object; ask?: ModelFunction } {
   return { model };
 }
 
+/** What the core is told of the team, and the user's function that gives a token if there is one. */
+function teamOf(value: unknown): { team?: object; token?: TokenFunction } {
+  if (value === undefined || value === null) {
+    return {};
+  }
+  const given = check.options(value, "team", ["url", "token", "repository", "deletions"]);
+  const ask = typeof given["token"] === "function" ? (given["token"] as TokenFunction) : undefined;
+  const team = named({
+    url: check.optionalText(given["url"], "team.url"),
+    token: ask === undefined ? check.optionalText(given["token"], "team.token") : undefined,
+    askToken: ask !== undefined,
+    repository: check.optionalText(given["repository"], "team.repository"),
+    deletions: check.optionalChoice(given["deletions"], "team.deletions", ["keep", "propagate"]),
+  });
+  return ask === undefined ? { team } : { team, token: ask };
+}
+
 /** What a conversation has been shown, if it is given. */
 function stateOf(value: unknown): object | undefined {
   if (value === undefined || value === null) {
@@ -384,8 +414,4 @@ function listed<T>(value: unknown, name: string, item: (value: unknown, name: st
 /** Without what is undefined, which stays as the core has it. */
 function named(options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([, setting]) => setting !== undefined));
-}
-
-function signalOf(options: CallOptions | undefined): AbortSignal | undefined {
-  return check.optionalSignal(check.options(options, "options", ["signal"])["signal"]);
 }

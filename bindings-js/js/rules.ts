@@ -24,6 +24,7 @@ import type {
   MemoryHeader,
   MemoryPlaces,
   MemoryType,
+  MergedIndex,
   ModelHttp,
   ModelOptions,
   ModelRequest,
@@ -34,6 +35,7 @@ import type {
   SecretFinding,
   Selection,
   Settings,
+  TeamAction,
   ToolClass,
   ToolResult,
   Truncation,
@@ -258,6 +260,59 @@ export function batchEntries(
   const maxBytes = check.optionalCount(check.options(options, "options", ["maxBytes"])["maxBytes"], "maxBytes");
   const batches = rule((core) => core.batchEntries(all, maxBytes)) as Map<string, string>[];
   return batches.map((batch) => Object.fromEntries(batch));
+}
+
+/**
+ * `owner/repo` (with all groups, where there are some) of the address of a git remote, which a team's
+ * memories are kept under; the host does not count. Null for a local path, and for what is no such address
+ * (facts 11.2).
+ */
+export function teamRepository(remote: string): string | null {
+  const address = check.text(remote, "remote");
+  return rule((core) => core.teamRepository(address)) ?? null;
+}
+
+/**
+ * What a sync does about each team memory; what is in order is left out. All four map keys to checksums
+ * (`sha256:` and lower-case hex): `base` what both sides had after the last sync, `local` what is here,
+ * `server` what is there, `forgotten` what was forgotten here. Whoever has not changed a memory takes the
+ * other's version; deletions do not propagate by themselves (facts 11.4).
+ */
+export function teamReconcile(
+  base: Record<string, string>,
+  local: Record<string, string>,
+  server: Record<string, string>,
+  forgotten: Record<string, string>,
+): Record<string, TeamAction> {
+  const before = check.entries(base, "base");
+  const mine = check.entries(local, "local");
+  const theirs = check.entries(server, "server");
+  const gone = check.entries(forgotten, "forgotten");
+  return Object.fromEntries(rule((core) => core.teamReconcile(before, mine, theirs, gone)) as Map<string, TeamAction>);
+}
+
+/**
+ * The server's version of the team's index with what `local` has changed since `base` in it, line by line,
+ * each known by the memory that it links to. `base` is the version that both had last; when it is null,
+ * nothing counts as removed. The whole texts come in and go out.
+ */
+export function mergeTeamIndex(base: string | null, local: string, server: string): MergedIndex {
+  const before = check.optionalText(base, "base");
+  const mine = check.text(local, "local");
+  const theirs = check.text(server, "server");
+  return rule((core) => core.mergeTeamIndex(before, mine, theirs));
+}
+
+/**
+ * Milliseconds to wait before the next try of a request, after `retries` tries beyond the first that failed:
+ * what the server asked for in its header `retry-after` (seconds; a date counts as none), else 500 ms,
+ * doubled each time up to 32 s, and up to a quarter more by `random`, from 0 to 255 (facts 11.3).
+ */
+export function retryPauseMs(retries: number, random: number, retryAfter?: string | null): number {
+  const tried = check.count(retries, "retries");
+  const byte = check.count(random, "random", 0xff);
+  const asked = check.optionalText(retryAfter, "retryAfter");
+  return rule((core) => core.retryPauseMs(tried, byte, asked));
 }
 
 /**

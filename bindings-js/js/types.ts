@@ -89,6 +89,14 @@ export type ReportCode =
   | "session-budget"
   | "uses-unreadable"
   | "secret-found"
+  | "team-link"
+  | "team-too-large"
+  | "team-key"
+  | "team-checksum"
+  | "team-conflict"
+  | "team-private"
+  | "team-over-limit"
+  | "team-not-sent"
   | "team-keeps-copy";
 
 /** One thing that was skipped, cut or repaired. */
@@ -599,14 +607,23 @@ export type ErrorCode =
   | "model-busy"
   | "model-refused"
   | "model-answer"
+  | "no-server"
+  | "no-token"
+  | "no-repository"
+  | "team-auth"
+  | "team-busy"
+  | "team-refused"
+  | "team-answer"
+  | "team-conflict"
   | "other";
 
 /**
  * Which group a code belongs to: `engine` is how the operation was driven (cancelled, a defect),
  * `input` what the caller passed in, `path` a path that a rule refuses, `host` what the operating
- * system or the network answered, `model` what a language model or its provider answered.
+ * system or the network answered, `model` what a language model or its provider answered, `team` what
+ * the team's server answered, or what is missing to ask it.
  */
-export type ErrorFamily = "engine" | "input" | "path" | "host" | "model";
+export type ErrorFamily = "engine" | "input" | "path" | "host" | "model" | "team";
 
 /** One row of `errorTable()`. */
 export interface ErrorInfo {
@@ -620,7 +637,10 @@ export interface ErrorInfo {
 
 /** Something worth knowing that happened while an operation ran. */
 export interface MemdirEvent {
-  /** What kind of event; today only `warning`. */
+  /**
+   * What kind of event: `warning`, or `team-sync` for what a sync of {@link Team.watch} has done, whose
+   * message is the counts.
+   */
   kind: string;
   /** Relative to the store, when it is about one file. */
   path: string | null;
@@ -714,11 +734,14 @@ export interface CallOptions {
 
 /**
  * What is switched on beyond reading: `countUses` unless it is false, the others only if they are
- * true. Only `oneStep`, `dailyLog`, `countUses` and, for what is saved, `team` have an effect in this
- * version; the others are reserved.
+ * true. Only `team`, `oneStep`, `dailyLog` and `countUses` have an effect in this version; the others are
+ * reserved.
  */
 export interface Features {
-  /** Team memory beside the private one: project and reference memories are saved there. */
+  /**
+   * Team memory beside the private one: project and reference memories are saved there, and the prompt tells
+   * of it. Sharing it is {@link Memdir.team}.
+   */
   team?: boolean | undefined;
   /** Extraction after each turn. */
   extract?: boolean | undefined;
@@ -772,6 +795,174 @@ export interface OpenOptions extends CallOptions {
    * nothing then.
    */
   agent?: AgentOptions | null | undefined;
+  /**
+   * Where the team's memories are shared, for {@link Memdir.team}. What is left out comes from the
+   * environment and the git remote, also without this; nothing is sent anywhere until it is asked for.
+   */
+  team?: TeamOptions | null | undefined;
+}
+
+/**
+ * Your own function that gives the token for the team's server. It is asked for each operation, and once
+ * more when the server refuses what it gave (status 401). `signal` is aborted when the operation is
+ * cancelled or the function takes longer than 30 s; what it gives after that is ignored.
+ */
+export type TokenFunction = (options: { signal: AbortSignal }) => string | Promise<string>;
+
+/**
+ * What becomes of team memories that were forgotten here: teammates keep them (`keep`, facts 11.4), or after
+ * 7 days they go from the server too, at most ten at a time (`propagate`).
+ */
+export type TeamDeletions = "keep" | "propagate";
+
+/** Where a team's memories are shared (facts 11.2). */
+export interface TeamOptions {
+  /**
+   * The server's address, without the path of the API: `https://`, or `http://` for this very machine.
+   * Unless it is given, `MEMDIR_TEAM_URL`, then `TEAM_MEMORY_SYNC_URL` of the environment.
+   */
+  url?: string | null | undefined;
+  /**
+   * A secret, or a function that gives it: no error, event or report shows it, and a redirect gets none.
+   * Unless it is given, `MEMDIR_TEAM_TOKEN` of the environment.
+   */
+  token?: string | TokenFunction | null | undefined;
+  /** `owner/repo`; unless it is given, that of the project's git remote. */
+  repository?: string | null | undefined;
+  /** What becomes of team memories that were forgotten here; `keep` unless it is given. */
+  deletions?: TeamDeletions | undefined;
+}
+
+/** What a pull, a push or a sync has done. Keys are paths below `team/`, with `/`, in byte order. */
+export interface TeamSync {
+  /** Keys that came from the server and were written here. */
+  received: string[];
+  /** Keys that teammates have deleted, and that went to the trash here. */
+  removed: string[];
+  /** Keys that went to the server. */
+  sent: string[];
+  /** Keys that were forgotten here, and are marked as deleted on the server now. */
+  deleted: string[];
+  /** Keys that both sides had changed: the server's version is in place, ours is kept. */
+  conflicts: string[];
+  /** What was left out, and why. */
+  report: ReportEntry[];
+}
+
+/** A version of ours that a sync has kept, as the server's took its place. */
+export interface Conflict {
+  /** What it is called; later ones come after earlier ones. */
+  id: string;
+  /** The memory that it is a version of, relative to the store, with `/`. */
+  path: string;
+  /** When it was kept, in milliseconds since the epoch. */
+  atMs: number;
+  /** Its size in bytes. */
+  size: number;
+}
+
+/** The same with its text. */
+export interface ConflictFile {
+  /** What it is called. */
+  id: string;
+  /** The memory that it is a version of, relative to the store, with `/`. */
+  path: string;
+  /** When it was kept, in milliseconds since the epoch. */
+  atMs: number;
+  /** Our text, whole. */
+  content: string;
+}
+
+/** How the team folder stands to the server, by what is known without asking it. */
+export interface TeamStatus {
+  /** `owner/repo`; null when there is neither an option nor a git remote. */
+  repository: string | null;
+  /** Where its memories are; null when no server is known. */
+  url: string | null;
+  /** When they were synced last, in milliseconds since the epoch; null for never. */
+  syncedMs: number | null;
+  /** Keys that a push would upload, in byte order. */
+  toSend: string[];
+  /** Our versions that are kept until somebody deals with them, oldest first. */
+  conflicts: Conflict[];
+  /** What a push would leave out, and why. */
+  report: ReportEntry[];
+}
+
+/** How {@link Team.watch} syncs. */
+export interface WatchOptions extends CallOptions {
+  /**
+   * From one sync to the next when nothing changes here, in whole milliseconds; 300,000 (5 minutes) unless
+   * it is given. Less than a few seconds counts as that.
+   */
+  periodMs?: number | null | undefined;
+}
+
+/**
+ * The memories below `team/`, shared with teammates through a server (facts 11). No edit is lost: what both
+ * sides have changed is kept, see {@link Team.conflicts}. Memories of type `user` and those with secrets are
+ * never uploaded; that is reported.
+ *
+ * What asks the server rejects with `no-server`, `no-repository` or `no-token` when these are not known;
+ * `invalid-argument` for an address, a repository or a token that is none; `team-auth` (401, 403),
+ * `team-busy` (409, 429, 5xx, after four tries), `team-refused` (any other status, a redirect too),
+ * `team-answer` for an answer that is none, `timeout` (30 s for each try), `network`; what the token function
+ * threw (`other`) or its `timeout`; `disabled`, `busy` when others keep writing, or what the disk gave. What
+ * was done until then stays done, and the next sync goes on from there.
+ */
+export interface Team {
+  /**
+   * Brings what is new on the server. Its version takes the place of what was not changed here since the last
+   * sync; what is in order already is not touched, and nothing is downloaded when nothing has changed there.
+   */
+  pull(options?: CallOptions): Promise<TeamSync>;
+  /**
+   * Takes what was changed here to the server, in uploads of at most 200,000 bytes, and first brings what
+   * teammates have changed too. Rejects with `team-conflict`, beside the codes of all, when teammates keep
+   * being faster.
+   */
+  push(options?: CallOptions): Promise<TeamSync>;
+  /** A pull, then a push. */
+  sync(options?: CallOptions): Promise<TeamSync>;
+  /** How the folder stands, without asking the server or for a token. Rejects with `disabled` or what the disk gave. */
+  status(options?: CallOptions): Promise<TeamStatus>;
+  /**
+   * Syncs at once, when a change here has been quiet for 2 seconds, and from time to time. Fulfils when the
+   * store is closed, and rejects with `aborted` when `signal` is; until then the process stays alive. What it
+   * does, and what goes wrong, are events (`team-sync`, `warning`); a refusal that will not mend itself
+   * (`team-auth`, `no-token`) stops the uploads until a file of the folder goes away (facts 11.5).
+   */
+  watch(options?: WatchOptions): Promise<void>;
+  /** Our versions that a sync has kept, oldest first. Rejects with `disabled` or what the disk gave. */
+  conflicts(options?: CallOptions): Promise<Conflict[]>;
+  /** One of them, with its text. Rejects with `not-found`, with `not-text`, and as {@link Team.conflicts} does. */
+  conflict(id: string, options?: CallOptions): Promise<ConflictFile>;
+  /**
+   * Puts one of them in place again, and no longer keeps it. What is there goes to the trash, and the next push
+   * uploads it. Results and errors are those of {@link Memdir.save}, beside those of {@link Team.conflict}.
+   */
+  restore(id: string, options?: CallOptions): Promise<WriteResult>;
+  /** Lets go of one of them. Rejects with `not-found`, and as {@link Team.conflicts} does. */
+  drop(id: string, options?: CallOptions): Promise<void>;
+}
+
+/**
+ * What a sync does about one team memory:
+ *
+ * - `receive`: the server's content is written here.
+ * - `remove`: a teammate has deleted it, and nothing was changed here: it goes here too.
+ * - `send`: ours goes to the server.
+ * - `conflict`: both have changed: the server's version is put in place here, and ours kept.
+ * - `forgotten`: it was forgotten here, and stays away until the server's copy changes.
+ */
+export type TeamAction = "receive" | "remove" | "send" | "conflict" | "forgotten";
+
+/** An index that was merged. */
+export interface MergedIndex {
+  /** The server's version with our changes. */
+  content: string;
+  /** Whether both sides have written the same line anew: then the server's stands, and ours is not in it. */
+  lost: boolean;
 }
 
 /** What a prompt is made of. */

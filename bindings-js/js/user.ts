@@ -2,13 +2,14 @@
 
 import type { Effects, Outcome } from "./effects.js";
 import { Failed } from "./failure.js";
-import type { MemdirEvent, ModelFunction, ModelRequest } from "./types.js";
+import type { MemdirEvent, ModelFunction, ModelRequest, TokenFunction } from "./types.js";
 import { within } from "./within.js";
 
 /** The functions that a store was opened with. */
 export interface UserFunctions {
   onEvent?: ((event: MemdirEvent) => void) | undefined;
   model?: ModelFunction | undefined;
+  token?: TokenFunction | undefined;
 }
 
 export async function model(effect: Effects["model"], user: UserFunctions, stop: AbortSignal): Promise<Outcome> {
@@ -18,10 +19,24 @@ export async function model(effect: Effects["model"], user: UserFunctions, stop:
   }
   const request = JSON.parse(effect.request) as ModelRequest;
   const text = await within(stop, effect.timeoutMs, async (signal) => ask(request, { signal }));
-  if (typeof text !== "string" || !text.isWellFormed()) {
-    throw new Failed("other", "the model function must give well-formed text");
+  return { text: wellFormed(text, "model") };
+}
+
+export async function token(effect: Effects["token"], user: UserFunctions, stop: AbortSignal): Promise<Outcome> {
+  const ask = user.token;
+  if (ask === undefined) {
+    throw new Failed("unsupported", "no function that gives a token was given to this store; open it with one");
   }
-  return { text };
+  const text = await within(stop, effect.timeoutMs, async (signal) => ask({ signal }));
+  return { text: wellFormed(text, "token") };
+}
+
+/** What a function of the user's gave, if it is a text. */
+function wellFormed(text: unknown, whose: string): string {
+  if (typeof text !== "string" || !text.isWellFormed()) {
+    throw new Failed("other", `the ${whose} function must give well-formed text`);
+  }
+  return text;
 }
 
 /** Never fails: the flow goes on whatever the listener does. */

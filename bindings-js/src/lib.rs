@@ -230,6 +230,60 @@ impl Store {
         Ok(Self(self.0.agent(name, from_js("scope", scope)?)))
     }
 
+    /// [`store::Store::team_pull`].
+    #[wasm_bindgen(js_name = teamPull)]
+    pub fn team_pull(&self) -> Flow {
+        Flow::new(self.0.team_pull())
+    }
+
+    /// [`store::Store::team_push`].
+    #[wasm_bindgen(js_name = teamPush)]
+    pub fn team_push(&self) -> Flow {
+        Flow::new(self.0.team_push())
+    }
+
+    /// [`store::Store::team_sync`].
+    #[wasm_bindgen(js_name = teamSync)]
+    pub fn team_sync(&self) -> Flow {
+        Flow::new(self.0.team_sync())
+    }
+
+    /// [`store::Store::team_status`].
+    #[wasm_bindgen(js_name = teamStatus)]
+    pub fn team_status(&self) -> Flow {
+        Flow::new(self.0.team_status())
+    }
+
+    /// [`store::Store::team_watch`]; the period is a whole number.
+    #[wasm_bindgen(js_name = teamWatch)]
+    pub fn team_watch(&self, period_ms: Option<f64>) -> Flow {
+        Flow::new(self.0.team_watch(period_ms.map(|period| period as u64)))
+    }
+
+    /// [`store::Store::team_conflicts`].
+    #[wasm_bindgen(js_name = teamConflicts)]
+    pub fn team_conflicts(&self) -> Flow {
+        Flow::new(self.0.team_conflicts())
+    }
+
+    /// [`store::Store::team_conflict`].
+    #[wasm_bindgen(js_name = teamConflict)]
+    pub fn team_conflict(&self, id: String) -> Flow {
+        Flow::new(self.0.team_conflict(id))
+    }
+
+    /// [`store::Store::team_restore`].
+    #[wasm_bindgen(js_name = teamRestore)]
+    pub fn team_restore(&self, id: String) -> Flow {
+        Flow::new(self.0.team_restore(id))
+    }
+
+    /// [`store::Store::team_drop`].
+    #[wasm_bindgen(js_name = teamDrop)]
+    pub fn team_drop(&self, id: String) -> Flow {
+        Flow::new(self.0.team_drop(id))
+    }
+
     /// [`store::Store::compacted`].
     pub fn compacted(&self) {
         self.0.compacted();

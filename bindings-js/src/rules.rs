@@ -253,6 +253,45 @@ pub fn batch_entries(entries: JsValue, max_bytes: Option<u32>) -> Result<JsValue
     ))
 }
 
+/// [`rules::team_repository`].
+#[wasm_bindgen(js_name = teamRepository)]
+#[must_use]
+pub fn team_repository(remote: &str) -> Option<String> {
+    rules::team_repository(remote)
+}
+
+/// [`rules::team_reconcile`].
+///
+/// # Errors
+/// `invalid-argument`.
+#[wasm_bindgen(js_name = teamReconcile)]
+pub fn team_reconcile(
+    base: JsValue,
+    local: JsValue,
+    server: JsValue,
+    forgotten: JsValue,
+) -> Result<JsValue> {
+    to_js(&rules::team_reconcile(
+        &from_js("base", base)?,
+        &from_js("local", local)?,
+        &from_js("server", server)?,
+        &from_js("forgotten", forgotten)?,
+    ))
+}
+
+/// [`rules::merge_team_index`].
+#[wasm_bindgen(js_name = mergeTeamIndex)]
+pub fn merge_team_index(base: Option<String>, local: &str, server: &str) -> Result<JsValue> {
+    to_js(&rules::merge_team_index(base.as_deref(), local, server))
+}
+
+/// [`rules::retry_pause_ms`].
+#[wasm_bindgen(js_name = retryPauseMs)]
+#[must_use]
+pub fn retry_pause_ms(retries: u32, random: u8, retry_after: Option<String>) -> f64 {
+    rules::retry_pause_ms(retries, random, retry_after.as_deref()) as f64
+}
+
 /// [`rules::validate_team_key`].
 ///
 /// # Errors

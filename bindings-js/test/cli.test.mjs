@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -14,6 +15,7 @@ import { projectSlug, scanSecrets } from "memdir/rules";
 import { folder, memory, store } from "./support/folders.mjs";
 import { repository } from "./support/git.mjs";
 import { PROVIDERS, serve } from "./support/servers.mjs";
+import { REPOSITORY, teamServer, TOKEN } from "./support/team.mjs";
 import { githubToken } from "./support/tokens.mjs";
 
 const CLI = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
@@ -289,6 +291,54 @@ test("agent: the scope goes with every command", async (t) => {
   const [cwd, config] = [folder(t), folder(t)];
   const { code, stdout } = await memdir(["agent", "reviewer", "--scope", "user"], { cwd, env: { CLAUDE_CONFIG_DIR: config } });
   assert.deepEqual([code, stdout.split("\n")[0]], [0, join(config, "agent-memory/reviewer/")]);
+});
+
+test("team: sync, status and kept versions; the token comes from the environment and is not shown", async (t) => {
+  const server = await teamServer(t, { "a.md": "a\n" });
+  const [ada, bob] = [store(t), store(t)];
+  const env = { MEMDIR_TEAM_URL: server.url, MEMDIR_TEAM_TOKEN: TOKEN };
+  const outputs = [];
+  const team = async (directory, ...args) => {
+    const result = await memdir(["team", ...args, "--dir", directory, ...(args[0] === "conflicts" ? [] : ["--repo", REPOSITORY])], { cwd: directory, env });
+    outputs.push(result.stdout, result.stderr);
+    return result;
+  };
+  const pulled = await team(ada, "pull");
+  assert.deepEqual([pulled.code, pulled.stdout], [0, "received: a.md\n"], pulled.stderr);
+  writeFileSync(join(ada, "team/b.md"), "ours\n");
+  const status = await team(ada, "status", "--json");
+  assert.deepEqual(JSON.parse(status.stdout).toSend, ["b.md"]);
+  assert.deepEqual((await team(ada, "push")).stdout, "sent: b.md\n");
+  const synced = await team(bob, "sync", "--json");
+  assert.deepEqual(JSON.parse(synced.stdout).received, ["a.md", "b.md"]);
+  for (const directory of [ada, bob]) {
+    writeFileSync(join(directory, "team/b.md"), `of ${directory}\n`);
+    assert.equal((await team(directory, "sync")).code, 0);
+  }
+  const kept = JSON.parse((await team(bob, "conflicts", "--json")).stdout).conflicts;
+  assert.deepEqual(kept.map(({ path }) => path), ["team/b.md"]);
+  assert.equal((await team(bob, "conflicts", "show", kept[0].id)).stdout, `of ${bob}\n`);
+  assert.equal((await team(bob, "conflicts", "drop", kept[0].id)).code, 0);
+  server.accepts = "another";
+  const refused = await team(ada, "pull");
+  assert.deepEqual([refused.code, refused.stdout], [1, ""]);
+  assert.match(refused.stderr, /\[team-auth\]/);
+  assert.ok(!outputs.some((text) => text.includes(TOKEN.slice(0, 20))));
+});
+
+test("team watch goes on until it is stopped", { skip: process.platform === "win32" }, async (t) => {
+  const server = await teamServer(t, { "a.md": "a\n" });
+  const directory = store(t);
+  const child = spawn(process.execPath, [CLI, "team", "watch", "--dir", directory, "--repo", REPOSITORY], {
+    env: { PATH: process.env.PATH, HOME: "", MEMDIR_TEAM_URL: server.url, MEMDIR_TEAM_TOKEN: TOKEN },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  const [said] = await once(child.stderr, "data");
+  assert.match(String(said), /received: 1/);
+  assert.equal(readFileSync(join(directory, "team/a.md"), "utf8"), "a\n");
+  child.kill("SIGTERM");
+  assert.notEqual(await ended, null, "it ends by itself");
 });
 
 test("many programs that save at the same time", async (t) => {

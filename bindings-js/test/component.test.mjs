@@ -42,6 +42,7 @@ if (existsSync(COMPONENT)) {
         ageOut(rules.memoryAge(BigInt(mtimeMs), modifiedMs === null ? undefined : BigInt(modifiedMs), BigInt(nowMs))),
       memory_enabled: ({ env, settings }) => rules.memoryEnabled(Object.entries(env), withoutNulls(settings)),
       memory_file_name: ({ type, name, number }) => rules.memoryFileName(type, name, number),
+      merge_team_index: ({ base, local, server }) => rules.mergeTeamIndex(base ?? undefined, local, server),
       parse_frontmatter: ({ text }) => frontmatterOut(rules.parseFrontmatter(text)),
       parse_settings: ({ text }) => settingsOut(rules.parseSettings(text)),
       project_slug: ({ path }) => rules.projectSlug(path),
@@ -49,9 +50,16 @@ if (existsSync(COMPONENT)) {
         rules.rankMemories(query, memories.map((memory) => ({ ageDays: 0, uses: 0, ...memory }))),
       read_selection: ({ answer, candidates }) => rules.readSelection(answer, candidates),
       recent_tools: ({ results }) => rules.recentTools(results.map(withoutNulls)),
+      retry_pause_ms: ({ retries, random, retryAfter }) =>
+        Number(rules.retryPauseMs(retries, random, retryAfter ?? undefined)),
       summarise_tool_calls: ({ calls, done }) => rules.summariseToolCalls(calls.map(withoutNulls), done),
       team_delta: ({ local, server }) =>
         Object.fromEntries(rules.teamDelta(Object.entries(local), Object.entries(server))),
+      team_reconcile: (sides) =>
+        Object.fromEntries(
+          rules.teamReconcile(...["base", "local", "server", "forgotten"].map((side) => Object.entries(sides[side]))),
+        ),
+      team_repository: ({ remote }) => rules.teamRepository(remote) ?? null,
       tokenize: ({ text }) => rules.tokenize(text).map(withNulls),
       truncate_index: ({ text }) => withNulls(rules.truncateIndex(text)),
       update_index: ({ text, folder, path, entry }) =>

@@ -180,6 +180,26 @@ test("model: the user's function, and what it may do wrong", async () => {
   assert.equal(aborted, true);
 });
 
+test("token: the user's function, and what it may do wrong", async () => {
+  const ask = (token, timeoutMs = 20_000) => perform([{ kind: "token", timeoutMs }], { user: { token } });
+  let given;
+  assert.deepEqual((await ask(async (...args) => { given = args; return "t"; }))[0], { text: "t" });
+  assert.ok(given.length === 1 && given[0].signal instanceof AbortSignal);
+  assert.deepEqual((await ask(() => "sync"))[0], { text: "sync" });
+  assert.equal(failed((await ask(undefined))[0]), "unsupported");
+  assert.deepEqual((await ask(() => Promise.reject(new Error("locked"))))[0], { failed: { code: "other", message: "locked" } });
+  for (const token of [() => { throw new Error("x"); }, () => 5, () => undefined, () => "\ud800", () => ["t"], () => new String("t")]) {
+    assert.equal(failed((await ask(token))[0]), "other", String(token));
+  }
+  let aborted;
+  const [late] = await ask(({ signal }) => {
+    signal.addEventListener("abort", () => { aborted = true; });
+    return new Promise(() => {});
+  }, 30);
+  assert.equal(failed(late), "timeout");
+  assert.equal(aborted, true);
+});
+
 test("model: it may use the store that calls it", async (t) => {
   const memdir = await Memdir.open({ directory: store(t, { "a.md": memory("a") }) });
   const [outcome] = await perform([{ kind: "model", request: "{}", timeoutMs: 20_000 }], {
@@ -238,11 +258,12 @@ test("cancelling stops what waits", async (t) => {
   const effects = {
     http: get(url),
     model: { kind: "model", request: "{}", timeoutMs: 20_000 },
+    token: { kind: "token", timeoutMs: 20_000 },
     sleep: { kind: "sleep", ms: 20_000 },
     run: { kind: "run", argv: sleeper, cwd: folder(t), env: [], stdin: null, timeoutMs: 20_000, maxBytes: 10 },
     watch: { kind: "watch", path: folder(t), timeoutMs: 20_000 },
   };
-  const user = { model: () => new Promise(() => {}) };
+  const user = { model: () => new Promise(() => {}), token: () => new Promise(() => {}) };
   for (const [name, effect] of Object.entries(effects)) {
     const controller = new AbortController();
     const started = performance.now();

@@ -12,7 +12,7 @@ import { folder } from "./support/folders.mjs";
 
 const MAX_LINES = 200;
 const MAX_BYTES = 25_000;
-const FAMILIES = ["engine", "input", "path", "host", "model"];
+const FAMILIES = ["engine", "input", "path", "host", "model", "team"];
 const text = fc.string({ unit: "binary", maxLength: 300 });
 const byteLength = (value) => Buffer.byteLength(value);
 
@@ -194,6 +194,27 @@ test("a request goes out as it was given", () => {
   assert.deepEqual(sent.response_format.json_schema.schema, JSON.parse(JSON.stringify(schema)));
 });
 
+test("what a team's sync goes by", () => {
+  assert.equal(rules.teamRepository("git@example.com:acme/app.git"), "acme/app");
+  assert.equal(rules.teamRepository("../app"), null);
+  const [one, two] = ["1", "2"].map((digit) => `sha256:${digit.repeat(64)}`);
+  const actions = rules.teamReconcile({ a: one, b: one, __proto__: null }, { a: two, b: one, c: one }, { a: one, b: two, c: two, d: one }, { d: one });
+  assert.deepEqual(actions, { a: "send", b: "receive", c: "conflict", d: "forgotten" });
+  const proto = JSON.parse(`{ "__proto__": "${one}" }`);
+  assert.deepEqual(Object.entries(rules.teamReconcile({}, proto, {}, {})), [["__proto__", "send"]]);
+  const merged = rules.mergeTeamIndex("- [A](a.md)\n", "- [A](a.md)\n- [C](c.md)\n", "- [A](a.md) new\n");
+  assert.deepEqual(merged, { content: "- [A](a.md) new\n- [C](c.md)\n", lost: false });
+  assert.equal(rules.mergeTeamIndex(null, "- [A](a.md) ours\n", "- [A](a.md) theirs\n").lost, true);
+  assert.deepEqual([rules.retryPauseMs(0, 0), rules.retryPauseMs(1, 255, null), rules.retryPauseMs(5, 0, " 7 ")], [500, 1250, 7000]);
+  fc.assert(
+    fc.property(text, text, fc.option(text), (local, server, base) => {
+      const { content } = rules.mergeTeamIndex(base, local, server);
+      assert.ok(content.isWellFormed());
+      assert.equal(rules.mergeTeamIndex(server, server, server).content, server);
+    }),
+  );
+});
+
 test("wrong arguments", () => {
   const header = rules.parseFrontmatter("");
   const calls = [
@@ -214,6 +235,20 @@ test("wrong arguments", () => {
     () => rules.teamDelta([], {}),
     () => rules.teamDelta({ a: 1 }, {}),
     () => rules.teamDelta({}),
+    () => rules.teamRepository(),
+    () => rules.teamRepository(null),
+    () => rules.teamReconcile({}, {}, {}),
+    () => rules.teamReconcile({}, { a: 1 }, {}, {}),
+    () => rules.teamReconcile(null, {}, {}, {}),
+    () => rules.mergeTeamIndex(null, "x"),
+    () => rules.mergeTeamIndex(1, "", ""),
+    () => rules.mergeTeamIndex("", null, ""),
+    () => rules.retryPauseMs(),
+    () => rules.retryPauseMs(0),
+    () => rules.retryPauseMs(-1, 0),
+    () => rules.retryPauseMs(0, 256),
+    () => rules.retryPauseMs(0, 0.5),
+    () => rules.retryPauseMs(0, 0, 3),
     () => rules.batchEntries({ a: "b" }, { maxBytes: -1 }),
     () => rules.batchEntries({ a: "b" }, { maxBytes: 1.5 }),
     () => rules.batchEntries({ a: "b" }, { maxBytes: Number.NaN }),
@@ -318,6 +353,12 @@ test("half a surrogate pair is refused wherever text enters", () => {
     () => rules.teamDelta({ a: bad }, {}),
     () => rules.teamDelta({}, { a: bad }),
     () => rules.batchEntries({ a: bad }),
+    () => rules.teamRepository(bad),
+    () => rules.teamReconcile({ a: bad }, {}, {}, {}),
+    () => rules.teamReconcile({}, {}, {}, { [bad]: "x" }),
+    () => rules.mergeTeamIndex(bad, "", ""),
+    () => rules.mergeTeamIndex(null, "", bad),
+    () => rules.retryPauseMs(0, 0, bad),
     () => rules.injectiveKey(bad),
     () => rules.envFlag(bad),
     () => rules.memoryEnabled({ A: bad }),
@@ -389,6 +430,7 @@ test("what a caller's getter throws is the caller's, and breaks nothing", async 
     (after) => rules.formatManifest([{ ...memory(), name: throwing({}, after) }]),
     (after) => rules.teamDelta(throwing({ a: "1" }, after), {}),
     (after) => rules.batchEntries(throwing({ a: "1" }, after)),
+    (after) => rules.teamReconcile({}, throwing({ a: "1" }, after), {}, throwing({}, after)),
     (after) => rules.memoryEnabled(throwing({ A: "1" }, after), throwing({ user: true }, after)),
     (after) => rules.chooseDirectory(throwing({ ...question(), env: throwing({ A: "1" }, after) }, after)),
     (after) => rules.lintMemories(throwing({ memories: [throwing({ path: "a.md", text: "x" }, after)] }, after)),

@@ -11,6 +11,7 @@ use memdir_core::model::{Key, Message, ModelOptions, ModelRequest, Role};
 use memdir_core::paths::{MemoryPlaces, PerSource, Platform, ToolClass};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
 use memdir_core::store::{Features, Strategy};
+use memdir_core::team::{TeamDeletions, TeamOptions};
 use memdir_core::write::{IndexEntry, MemoryChanges};
 use pyo3::exceptions::{PyOverflowError, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -169,6 +170,17 @@ impl<'py> FromPyObject<'_, 'py> for Number {
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         whole(&value, "a number that is not negative").map(Self)
+    }
+}
+
+/// An `int` from 0 to 255.
+pub(crate) struct Byte(pub(crate) u8);
+
+impl<'py> FromPyObject<'_, 'py> for Byte {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        whole(&value, "a number from 0 to 255").map(Self)
     }
 }
 
@@ -636,6 +648,29 @@ impl<'py> FromPyObject<'_, 'py> for ModelChoice {
             name: model.get::<Text>("name")?.0,
             api_key: model.text("api_key")?.map(Key),
             base_url: model.text("base_url")?,
+        }))
+    }
+}
+
+/// A `TeamOptions`. A function that gives the token stays in Python, which answers with it.
+pub(crate) struct TeamChoice(pub(crate) TeamOptions);
+
+impl<'py> FromPyObject<'_, 'py> for TeamChoice {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let team = Dataclass {
+            value,
+            expected: "a team must be a TeamOptions",
+        };
+        let ask_token = team.field("token")?.is_callable();
+        let token = if ask_token { None } else { team.text("token")? };
+        Ok(Self(TeamOptions {
+            url: team.text("url")?,
+            token: token.map(Key),
+            ask_token,
+            repository: team.text("repository")?,
+            deletions: team.get::<Named<TeamDeletions>>("deletions")?.0,
         }))
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::errors::{guarded, raise};
 use crate::from_python::{
-    Asked, BySource, Changes, Classified, Count, Entries, Entry, Flag, Header, Linted,
+    Asked, BySource, Byte, Changes, Classified, Count, Entries, Entry, Flag, Header, Linted,
     Milliseconds, ModelChoice, Number, Places, PlatformName, Ranked, Status, Text, Tool, ToolInput,
     TypeName, text, texts, tool_results,
 };
@@ -255,6 +255,96 @@ pub(crate) fn batch_entries(
         usize::try_from(count).unwrap_or(usize::MAX)
     });
     apply(py, || Ok(rules::batch_entries(entries.0, max_bytes)))
+}
+
+/// Name the repository that a git remote leads to, `owner/repo`, on GitLab with all groups, whatever
+/// the host: `https://host/owner/repo.git`, `ssh://git@host:22/owner/repo`, `git@host:owner/repo.git`.
+/// None for a local path and for what is no such address.
+///
+/// Source: reference facts 11.3.
+#[pyfunction]
+#[pyo3(signature = (remote: "str") -> "str | None")]
+pub(crate) fn team_repository(py: Python<'_>, remote: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::team_repository(&remote.0)))
+}
+
+/// Say what a sync does about each entry; what is in order is left out. All four map keys to checksums
+/// (`sha256:` and lower-case hex): `base` what both sides had after the last sync, `local` what is here,
+/// `server` what is there, `forgotten` what was forgotten here. Whoever has not changed an entry takes
+/// the other's version; when both have, it is a `conflict`.
+///
+/// Source: reference facts 11.4; document 002.
+#[pyfunction]
+#[pyo3(signature = (
+    *,
+    base: "collections.abc.Mapping[str, str]",
+    local: "collections.abc.Mapping[str, str]",
+    server: "collections.abc.Mapping[str, str]",
+    forgotten: "collections.abc.Mapping[str, str]"
+) -> "dict[str, _types.TeamAction]")]
+pub(crate) fn team_reconcile(
+    py: Python<'_>,
+    base: Entries,
+    local: Entries,
+    server: Entries,
+    forgotten: Entries,
+) -> PyResult<Py<PyAny>> {
+    apply(py, || {
+        Ok(rules::team_reconcile(
+            &base.0,
+            &local.0,
+            &server.0,
+            &forgotten.0,
+        ))
+    })
+}
+
+/// Make one index of two, entry by entry: what `local` has changed since `base`, the version that both
+/// had last, is applied to `server`. Without `base` nothing counts as removed. An entry is known by the
+/// memory that it links to; where both have written one anew, the server's stands, and `lost` is true.
+///
+/// Source: reference facts 11.4; document 002.
+#[pyfunction]
+#[pyo3(signature = (*, base: "str | None" = None, local: "str", server: "str") -> "_types.MergedIndex")]
+pub(crate) fn merge_team_index(
+    py: Python<'_>,
+    base: Option<Text>,
+    local: Text,
+    server: Text,
+) -> PyResult<Py<PyAny>> {
+    let base = text(base);
+    apply(py, || {
+        Ok(rules::merge_team_index(
+            base.as_deref(),
+            &local.0,
+            &server.0,
+        ))
+    })
+}
+
+/// Say how many milliseconds to wait before another request after `retries` that failed: what the server
+/// asked for in its header `retry-after`, in seconds (a date counts as none); else 500, doubled each time
+/// up to 32,000, and up to a quarter more by `random` (0 to 255), so that not all come back at once.
+///
+/// Raises `InputError` with code `invalid-argument` for numbers out of range.
+///
+/// Source: reference facts 11.3.
+#[pyfunction]
+#[pyo3(signature = (retries: "int", *, random: "int", retry_after: "str | None" = None) -> "int")]
+pub(crate) fn retry_pause_ms(
+    py: Python<'_>,
+    retries: Number,
+    random: Byte,
+    retry_after: Option<Text>,
+) -> PyResult<Py<PyAny>> {
+    let retry_after = text(retry_after);
+    apply(py, || {
+        Ok(rules::retry_pause_ms(
+            retries.0,
+            random.0,
+            retry_after.as_deref(),
+        ))
+    })
 }
 
 /// Cut a text into the words that a ranking counts, in their order; what stands in any text (`the`)

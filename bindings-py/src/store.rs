@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 
 use crate::flow::Flow;
 use crate::from_python::{
-    AgentChoice, Entries, Limit, ModelChoice, Named, PlatformName, ScopeName, Shown, StrategyName,
-    Switches, Text, Tool, TypeName, text, texts, tool_results,
+    AgentChoice, Count, Entries, Limit, ModelChoice, Named, PlatformName, ScopeName, Shown,
+    StrategyName, Switches, TeamChoice, Text, Tool, TypeName, text, texts, tool_results,
 };
 
 /// A memory folder. Any number of flows may run over it, from any threads.
@@ -31,6 +31,7 @@ impl Store {
         platform: "_types.PlatformName | None",
         model: "_types.ModelOptions | None",
         agent: "_types.AgentOptions | None",
+        team: "_types.TeamOptions | None",
         features: "_types.Features"
     ))]
     #[expect(clippy::too_many_arguments, reason = "named in Python")]
@@ -43,6 +44,7 @@ impl Store {
         platform: Option<PlatformName>,
         model: Option<ModelChoice>,
         agent: Option<AgentChoice>,
+        team: Option<TeamChoice>,
         features: Switches,
     ) -> Self {
         Self {
@@ -55,6 +57,7 @@ impl Store {
                 platform: platform.map(|PlatformName(platform)| platform),
                 model: model.map(|ModelChoice(model)| model),
                 agent: agent.map(|AgentChoice(agent)| agent),
+                team: team.map(|TeamChoice(team)| team),
                 features: features.0,
             }),
         }
@@ -208,6 +211,60 @@ impl Store {
     #[pyo3(signature = (input: "str", /) -> "Flow[str]")]
     fn tool(&self, input: Text) -> Flow {
         Flow::new(self.store.tool(input.0))
+    }
+
+    /// Brings what is new on the team's server; ends with `TeamSync`.
+    #[pyo3(signature = () -> "Flow[_types.TeamSync]")]
+    fn team_pull(&self) -> Flow {
+        Flow::new(self.store.team_pull())
+    }
+
+    /// Takes what was changed here to the team's server; ends with `TeamSync`.
+    #[pyo3(signature = () -> "Flow[_types.TeamSync]")]
+    fn team_push(&self) -> Flow {
+        Flow::new(self.store.team_push())
+    }
+
+    /// A pull, then a push; ends with `TeamSync`.
+    #[pyo3(signature = () -> "Flow[_types.TeamSync]")]
+    fn team_sync(&self) -> Flow {
+        Flow::new(self.store.team_sync())
+    }
+
+    /// How the team folder stands to the server, without asking it; ends with `TeamStatus`.
+    #[pyo3(signature = () -> "Flow[_types.TeamStatus]")]
+    fn team_status(&self) -> Flow {
+        Flow::new(self.store.team_status())
+    }
+
+    /// Syncs again and again, until the store is closed or the flow cancelled.
+    #[pyo3(signature = (period_ms: "int | None", /) -> "Flow[None]")]
+    fn team_watch(&self, period_ms: Option<Count>) -> Flow {
+        Flow::new(self.store.team_watch(period_ms.map(|Count(ms)| ms)))
+    }
+
+    /// Our versions that a sync has kept; ends with a list of `Conflict`.
+    #[pyo3(signature = () -> "Flow[list[_types.Conflict]]")]
+    fn team_conflicts(&self) -> Flow {
+        Flow::new(self.store.team_conflicts())
+    }
+
+    /// One of them, with its text; ends with `ConflictFile`.
+    #[pyo3(signature = (id: "str", /) -> "Flow[_types.ConflictFile]")]
+    fn team_conflict(&self, id: Text) -> Flow {
+        Flow::new(self.store.team_conflict(id.0))
+    }
+
+    /// Puts one of them in place again; ends with `WriteResult`.
+    #[pyo3(signature = (id: "str", /) -> "Flow[_types.WriteResult]")]
+    fn team_restore(&self, id: Text) -> Flow {
+        Flow::new(self.store.team_restore(id.0))
+    }
+
+    /// Lets go of one of them.
+    #[pyo3(signature = (id: "str", /) -> "Flow[None]")]
+    fn team_drop(&self, id: Text) -> Flow {
+        Flow::new(self.store.team_drop(id.0))
     }
 
     /// Drops everything that was remembered.

@@ -41,7 +41,10 @@ def run(request: pytest.FixtureRequest) -> Run:
 def _nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith(("CLAUDE_", "ANTHROPIC_", "OPENAI_")) or name.lower() in PROXIES:
+            if (
+                name.startswith(("CLAUDE_", "ANTHROPIC_", "OPENAI_", "MEMDIR_", "TEAM_"))
+                or name.lower() in PROXIES
+            ):
                 patch.delenv(name)
         for name in ("HOME", "USERPROFILE"):
             patch.setenv(name, str(tmp_path_factory.mktemp("home")))

@@ -22,7 +22,7 @@ import pytest
 from conftest import Run, run_blocking
 from memdir import Memdir
 from memdir._core import Flow, Step, probe
-from memdir._drive import drive, drive_async
+from memdir._drive import Stop, drive, drive_async
 from memdir._host import Host
 from server import serving
 
@@ -47,6 +47,10 @@ MODEL = {
     ),
     "timeoutMs": 20_000,
 }
+
+TOKEN = {"kind": "token", "timeoutMs": 20_000}
+# What is asked of a function of the user's, and under which name the host has it.
+ASKED = [pytest.param(MODEL, "model", id="model"), pytest.param(TOKEN, "token", id="token")]
 
 
 def event(message: str) -> dict[str, Any]:
@@ -113,11 +117,14 @@ def test_what_cannot_be_called_is_refused(tmp_path: Path) -> None:
     async def listen(_: memdir.Event) -> None:
         """Never awaited."""
 
-    for named in ({"on_event": listen}, {"on_event": 1}, {"model": 1}):
+    team = memdir.TeamOptions(token=1)  # type: ignore[arg-type]
+    for named in ({"on_event": listen}, {"on_event": 1}, {"model": 1}, {"team": team}):
         with pytest.raises(TypeError, match="must be"):
             Memdir(directory=tmp_path, **named)
     with pytest.raises(TypeError, match="must be callable"):
         Host(model="claude")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="must be callable"):
+        Host(token="t")  # type: ignore[arg-type]
 
 
 def test_the_model_is_called_with_the_callers_context(run: Run) -> None:
@@ -145,6 +152,24 @@ def test_the_model_may_be_asynchronous() -> None:
     for one in (model, Model(), lambda request: model(request)):
         outcomes = asyncio.run(drive_async(probe([MODEL]), Host(model=one)))
         assert outcomes == [{"text": "É"}]
+
+
+def test_the_token_may_be_asked_for_in_every_way(run: Run) -> None:
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="none")
+    variable.set("callers")
+
+    async def later() -> str:
+        await asyncio.sleep(0.01)
+        return variable.get()
+
+    class Token:
+        async def __call__(self) -> str:
+            return await later()
+
+    for one in (variable.get, later, Token(), lambda: later()):
+        assert run(probe([TOKEN]), Host(token=one)) == [{"text": "callers"}]
+    (outcome,) = run(probe([TOKEN]))
+    assert outcome["failed"]["code"] == "unsupported"
 
 
 class MutedError(Exception):
@@ -183,19 +208,24 @@ class Odd(str):
     ],
     ids=range(9),
 )
-def test_what_a_model_does_wrong_is_a_failed_effect(run: Run, answer: Any, words: str) -> None:
-    def model(_: memdir.ModelRequest) -> Any:
+@pytest.mark.parametrize(("effect", "name"), ASKED)
+def test_what_a_function_does_wrong_is_a_failed_effect(
+    run: Run, answer: Any, words: str, effect: dict[str, Any], name: str
+) -> None:
+    def function(*_: memdir.ModelRequest) -> Any:
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
-    async def later(request: memdir.ModelRequest) -> Any:
-        return model(request)
+    async def later(*_: memdir.ModelRequest) -> Any:
+        return function()
 
-    for one in (model, later):
-        (outcome,) = run(probe([MODEL]), Host(model=one))
+    for one in (function, later):
+        host = Host(**cast("dict[str, Any]", {name: one}))
+        (outcome,) = run(probe([effect]), host)
         assert outcome["failed"]["code"] == "other"
         assert words in outcome["failed"]["message"]
+        assert f"the {name} function" in outcome["failed"]["message"]
 
 
 def test_a_text_of_a_class_of_its_own_is_a_text(run: Run) -> None:
@@ -204,19 +234,21 @@ def test_a_text_of_a_class_of_its_own_is_a_text(run: Run) -> None:
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()], ids=["exit", "interrupt"])
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["function", "coroutine function"])
-def test_a_model_that_leaves_the_program_ends_the_flow(
-    run: Run, error: BaseException, asynchronous: bool
+@pytest.mark.parametrize(("effect", "name"), ASKED)
+def test_a_function_that_leaves_the_program_ends_the_flow(
+    run: Run, error: BaseException, asynchronous: bool, effect: dict[str, Any], name: str
 ) -> None:
-    def model(_: memdir.ModelRequest) -> str:
+    def function(*_: memdir.ModelRequest) -> str:
         raise error
 
-    async def later(request: memdir.ModelRequest) -> str:
-        return model(request)
+    async def later(*_: memdir.ModelRequest) -> str:
+        return function()
 
-    flow = Watched(probe([MODEL, SLEEP]))
+    flow = Watched(probe([effect, SLEEP]))
+    one = later if asynchronous else function
     start = time.monotonic()
     with pytest.raises(type(error)) as raised:
-        run(flow.it, Host(model=later if asynchronous else model))
+        run(flow.it, Host(**cast("dict[str, Any]", {name: one})))
     assert raised.value is error
     assert (flow.cancelled, flow.ended) == (1, "aborted")
     assert time.monotonic() - start < 5
@@ -237,12 +269,12 @@ def test_a_caller_hears_of_a_model_that_leaves_the_program(error: type[BaseExcep
     assert asyncio.run(main()) == error.__name__
 
 
-def test_a_model_that_hangs_is_given_up(run: Run) -> None:
+@pytest.mark.parametrize(("effect", "name"), ASKED)
+def test_a_function_that_hangs_is_given_up(run: Run, effect: dict[str, Any], name: str) -> None:
     release = threading.Event()
     start = time.monotonic()
-    (outcome,) = run(
-        probe([MODEL | {"timeoutMs": 200}]), Host(model=lambda _: str(release.wait(20)))
-    )
+    host = Host(**{name: lambda *_: str(release.wait(20))})
+    (outcome,) = run(probe([effect | {"timeoutMs": 200}]), host)
     release.set()
     assert outcome["failed"]["code"] == "timeout"
     assert time.monotonic() - start < 5
@@ -365,13 +397,150 @@ def test_watch(run: Run, tmp_path: Path) -> None:
         assert outcome == {"changed": False}
 
 
-@pytest.mark.parametrize("effect", [SLEEP, MODEL], ids=["sleep", "model"])
+class Watchfiles:
+    """In the place of the package: how it is called, and what it finds."""
+
+    def __init__(self, *found: set[str], error: Exception | None = None) -> None:
+        self.found = list(found)
+        self.error = error
+        self.asked: dict[str, Any] = {}
+        self.running = threading.Event()
+        self.ended = threading.Event()
+
+    def watch(self, path: str, **asked: Any) -> Iterator[set[str]]:
+        self.asked = asked | {"path": path}
+        if self.error is not None:
+            raise self.error
+        self.running.set()
+        try:
+            while not asked["stop_event"].wait(0.01):
+                if self.found:
+                    yield self.found.pop(0)
+        finally:
+            self.ended.set()
+
+
+def test_watching_is_what_the_effect_says(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    effects = [{"kind": "watch", "path": str(tmp_path), "timeoutMs": 0}]
+    for found, changed in (({"a"}, True), (set(), False)):
+        package = Watchfiles(found)
+        monkeypatch.setitem(sys.modules, "watchfiles", package)
+        assert run(probe(effects)) == [{"changed": changed}]
+        assert package.ended.wait(5)
+        assert package.asked["path"] == str(tmp_path)
+        # No limit would be for ever.
+        assert package.asked["rust_timeout"] == 1
+        assert package.asked["watch_filter"] is None
+    for error, code in (
+        (FileNotFoundError("No path was found."), "not-found"),
+        (PermissionError(13, "no"), "other"),
+        (RuntimeError("no more watches"), "other"),
+    ):
+        monkeypatch.setitem(sys.modules, "watchfiles", Watchfiles(error=error))
+        assert run(probe(effects))[0]["failed"]["code"] == code
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    (outcome,) = run(probe(effects))
+    assert outcome["failed"]["code"] == "unsupported"
+    assert "memdir[watch]" in outcome["failed"]["message"]
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_watching_ends_with_who_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    effect = {"kind": "watch", "path": str(tmp_path), "timeoutMs": 20_000}
+
+    async def main() -> None:
+        flow = Watched(probe([effect]))
+        task = asyncio.create_task(drive_async(flow.it, Host()))
+        await asyncio.to_thread(package.running.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert flow.ended == "aborted"
+
+    package = Watchfiles()
+    monkeypatch.setitem(sys.modules, "watchfiles", package)
+    asyncio.run(main())
+    assert package.ended.wait(5)
+
+    package = Watchfiles()
+    monkeypatch.setitem(sys.modules, "watchfiles", package)
+    interrupt_after(0.2)
+    flow = Watched(probe([effect]))
+    with pytest.raises(KeyboardInterrupt):
+        drive(flow.it, Host())
+    assert flow.ended == "aborted"
+    assert package.ended.wait(5)
+
+    package = Watchfiles()
+    monkeypatch.setitem(sys.modules, "watchfiles", package)
+    flow = Watched(probe([effect]))
+    stop = Stop(flow.it)
+    threading.Timer(0.2, stop).start()
+    with pytest.raises(asyncio.CancelledError):
+        drive(flow.it, Host(), stop)
+    assert (flow.ended, stop.asked) == ("aborted", True)
+    assert package.ended.wait(5)
+
+
+def test_watching_with_the_package_itself(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles")
+    effect = {"kind": "watch", "path": str(tmp_path), "timeoutMs": 20_000}
+    threading.Timer(0.5, (tmp_path / "a.pyc").write_text, ["a"], {"encoding": "utf-8"}).start()
+    start = time.monotonic()
+    assert run(probe([effect])) == [{"changed": True}]
+    assert time.monotonic() - start < 10
+    (outcome,) = run(probe([effect | {"path": str(tmp_path / "missing")}]))
+    assert outcome["failed"]["code"] == "not-found"
+
+    async def main() -> None:
+        task = asyncio.create_task(drive_async(probe([effect]), Host()))
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    before = threading.active_count()
+    asyncio.run(main())
+    for _ in range(200):
+        if threading.active_count() <= before:
+            break
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("moment", ["before", "between", "later"])
+def test_a_call_that_is_stopped_at_any_moment_ends(moment: str) -> None:
+    class Stopped(Watched):
+        def resume(self, responses: list[dict[str, Any]]) -> Step[Any]:
+            if moment == "before":
+                stop()
+            step = super().resume(responses)
+            if moment == "between":
+                stop()
+            return step
+
+    flow = Stopped(probe([SLEEP]))
+    stop = Stop(flow.it)
+    if moment == "later":
+        threading.Timer(0.1, stop).start()
+    start = time.monotonic()
+    with pytest.raises((asyncio.CancelledError, memdir.EngineError)):
+        drive(flow.it, Host(), stop)
+    assert flow.ended == "aborted"
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("effect", [SLEEP, MODEL, TOKEN], ids=["sleep", "model", "token"])
 def test_a_cancelled_task_stops_and_ends_its_flow(effect: dict[str, Any]) -> None:
     release = threading.Event()
 
     async def main() -> None:
         flow = Watched(probe([effect, {"kind": "now"}]))
-        host = Host(model=lambda _: str(release.wait(20)))
+        host = Host(model=lambda _: str(release.wait(20)), token=lambda: str(release.wait(20)))
         task = asyncio.create_task(drive_async(flow.it, host))
         await asyncio.sleep(0.2)
         start = time.monotonic()
@@ -512,7 +681,7 @@ def interrupt_after(seconds: float) -> None:
     threading.Thread(target=work, daemon=True).start()
 
 
-@pytest.mark.parametrize("effect", [SLEEP, MODEL], ids=["sleep", "model"])
+@pytest.mark.parametrize("effect", [SLEEP, MODEL, TOKEN], ids=["sleep", "model", "token"])
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_and_ends_the_flow(effect: dict[str, Any]) -> None:
     release = threading.Event()
@@ -520,7 +689,10 @@ def test_ctrl_c_stops_and_ends_the_flow(effect: dict[str, Any]) -> None:
     interrupt_after(0.2)
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        drive(flow.it, Host(model=lambda _: str(release.wait(20))))
+        drive(
+            flow.it,
+            Host(model=lambda _: str(release.wait(20)), token=lambda: str(release.wait(20))),
+        )
     release.set()
     assert time.monotonic() - start < 4
     assert (flow.cancelled, flow.ended) == (1, "aborted")

@@ -67,6 +67,55 @@ def test_a_delta_has_only_local_entries(local: dict[str, str], server: dict[str,
     assert set(local) - set(server) <= set(delta)
 
 
+@given(*[st.dictionaries(st.sampled_from("abc"), st.sampled_from("123"))] * 4)
+def test_a_sync_loses_no_edit(
+    base: dict[str, str], local: dict[str, str], server: dict[str, str], forgotten: dict[str, str]
+) -> None:
+    actions = rules.team_reconcile(base=base, local=local, server=server, forgotten=forgotten)
+    for key in local.keys() | server.keys():
+        here, there, action = local.get(key), server.get(key), actions.get(key)
+        assert (action is None) == (here == there)
+        if here is not None and here != base.get(key):
+            # What was changed here goes there, or is kept.
+            assert action in {None, "send", "conflict"}
+        if there is not None and there != base.get(key):
+            assert action in {None, "receive", "conflict", "forgotten"}
+    assert actions.keys() <= local.keys() | server.keys()
+
+
+index = st.lists(
+    st.sampled_from([f"- [{name}]({name}.md): {text}" for name in "abc" for text in "12"]),
+    unique_by=lambda line: line[3],
+).map(lambda lines: "".join(f"{line}\n" for line in lines))
+
+
+@given(st.none() | index, index, index)
+def test_a_merged_index_has_what_either_side_added(
+    base: str | None, local: str, server: str
+) -> None:
+    merged = rules.merge_team_index(base=base, local=local, server=server)
+    known = {line[3] for line in (base or "").splitlines()}
+    found = [line[3] for line in merged.content.splitlines()]
+    assert len(set(found)) == len(found)
+    for text in (local, server):
+        assert {line[3] for line in text.splitlines()} - known <= set(found)
+    assert rules.merge_team_index(base=server, local=server, server=local).content == local
+    again = rules.merge_team_index(base=local, local=merged.content, server=merged.content)
+    assert (again.content, again.lost) == (merged.content, False)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 255))
+def test_a_pause_has_at_most_40_seconds(retries: int, random: int) -> None:
+    assert 500 <= rules.retry_pause_ms(retries, random=random) <= 40_000
+
+
+@given(text)
+def test_a_repository_has_an_owner(remote: str) -> None:
+    for address in (remote, f"https://example.com/{remote}", f"git@example.com:{remote}"):
+        found = rules.team_repository(address)
+        assert found is None or all(part.strip() for part in found.split("/"))
+
+
 @given(text | lines | repeated, st.integers(0, 5_000))
 def test_a_cut_memory_keeps_its_limits_and_is_a_prefix(raw: str, limit: int) -> None:
     size = len(raw.encode())

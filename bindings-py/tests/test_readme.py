@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from memdir import __version__
 from provider import chose, providing, said, used
+from team_server import TOKEN, team_serving
 
 TEXT = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -35,12 +36,15 @@ def test_example(
     if "tool_runner" in example:
         view = {"command": "view", "path": "/memories/deploys.md"}
         answers, asked = [used(0, view), said("anthropic", "No: an example.")], 2
-    with providing(*answers) as provider:
+    with providing(*answers) as provider, team_serving() as team:
+        monkeypatch.setenv("OUR_SERVER", team.url)
+        monkeypatch.setenv("OUR_TOKEN", TOKEN)
         monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "a")
         exec(code, {})
     assert "an example" in capsys.readouterr().out
     assert len(provider.seen) == asked
+    assert bool(team.entries) == ("memory.team" in example)
     if "tool_runner" in example:
         (result,) = provider.seen[1].body["messages"][-1]["content"]
         assert "Never on a Friday." in result["content"]

@@ -50,6 +50,7 @@ def options(folder):
         platform=None,
         model=None,
         agent=None,
+        team=None,
         features=features,
     )
 

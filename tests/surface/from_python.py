@@ -49,7 +49,9 @@ def read(core: str, rules: str, types: str, memdir: str, errors: str) -> Surface
 
 
 def operations(memdir: str, name: str) -> dict[str, Function]:
-    """The public methods of a class and of the private base that it may have."""
+    """The public methods of a class, of the private base that it may have, and of the objects that
+    it has, under the names of both.
+    """
     found = class_of(memdir, name)
     methods = {
         kebab(each.name): function(each)
@@ -60,7 +62,21 @@ def operations(memdir: str, name: str) -> dict[str, Function]:
     }
     for base in bases(found):
         methods = operations(memdir, base) | methods
+    for owner, class_name in objects(memdir, found).items():
+        of_owner = operations(memdir, class_name)
+        methods |= {f"{owner}-{method}": each for method, each in of_owner.items()}
     return methods
+
+
+def objects(memdir: str, found: ast.ClassDef) -> dict[str, str]:
+    """The properties of a class that are of another class of the same module, with its name."""
+    classes = {each.name for each in ast.parse(memdir).body if isinstance(each, ast.ClassDef)}
+    results = {
+        kebab(each.name): ast.unparse(each.returns)
+        for each in found.body
+        if isinstance(each, ast.FunctionDef) and is_property(each) and each.returns is not None
+    }
+    return {name: result for name, result in results.items() if result in classes}
 
 
 def exported(source: str) -> list[str]:
@@ -78,13 +94,14 @@ def class_of(source: str, name: str) -> ast.ClassDef:
 
 
 def properties(source: str, name: str) -> set[str]:
-    """What a class and the private base that it may have give as properties."""
+    """What a class and the private base that it may have give as properties, but for objects."""
     found = class_of(source, name)
     methods = {
         kebab(each.name)
         for each in found.body
         if isinstance(each, ast.FunctionDef) and is_property(each)
     }
+    methods -= objects(source, found).keys()
     return methods.union(*(properties(source, base) for base in bases(found)))
 
 
@@ -97,11 +114,16 @@ def is_property(found: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def fields(found: ast.ClassDef) -> Fields:
-    return {
-        kebab(each.target.id): type_of(each.annotation)
+    given = {
+        kebab(each.target.id): each.annotation
         for each in found.body
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
     }
+    # A function of the user's may stand for a text; the WIT has a flag for that.
+    asked = {
+        f"ask-{name}": "bool" for name, each in given.items() if "Callable" in ast.unparse(each)
+    }
+    return {name: type_of(each) for name, each in given.items()} | asked
 
 
 def function(found: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
@@ -127,8 +149,8 @@ def type_of(node: ast.expr | None) -> str:
             return type_of(left)
         case ast.Subscript(value=value, slice=ast.Tuple(elts=[_, ast.Name(id="Any")])):
             return "{any}"
-        case ast.Subscript(value=value, slice=ast.Tuple(elts=[part, *_])):
-            return f"{{{type_of(part)}}}" if type_of(value) in MAPS else f"[{type_of(part)}]"
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=[part, other])):
+            return f"{{{type_of(other)}}}" if type_of(value) in MAPS else f"[{type_of(part)}]"
         case ast.Subscript(value=value, slice=part) if type_of(value) in LISTS:
             return f"[{type_of(part)}]"
         case ast.Attribute(attr=name) | ast.Name(id=name):

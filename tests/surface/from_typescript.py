@@ -16,7 +16,9 @@ RENAMED = {
 }
 # What the names of interfaces end with whose fields are parameters; but for those that are values.
 OPTIONS = ("Options", "Question", "Input")
-VALUES = {"ModelOptions", "AgentOptions"}
+VALUES = {"ModelOptions", "AgentOptions", "TeamOptions"}
+# Functions of the user's that stand for a text; for each of them the WIT has a flag.
+ASKED = " | TokenFunction"
 
 
 def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surface:
@@ -42,6 +44,15 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
                 found[kebab(name)] = type_of(type_)
         return Function(found, type_of(result))
 
+    def methods(body: str) -> dict[str, Function]:
+        found = {}
+        for name in re.finditer(r"^ {4}(?:static )?(\w+)\(", body, re.M):
+            inner, end = balanced(body, name.end() - 1)
+            result = re.match(r": (?:Promise<([^;]+)>|(\w+));", body[end:])
+            if result is not None:
+                found[kebab(name[1])] = function(inner, result[1] or result[2])
+        return found
+
     functions = {}
     for found in re.finditer(r"export declare function (\w+)\(", rules):
         inner, end = balanced(rules, found.end() - 1)
@@ -50,12 +61,11 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
         functions[kebab(found[1])] = function(inner, result[1])
 
     ((_, body),) = blocks(memdir, r"export declare class (Memdir) [^{]*\{")
-    operations = {}
-    for found in re.finditer(r"^ {4}(?:static )?(\w+)\(", body, re.M):
-        inner, end = balanced(body, found.end() - 1)
-        result = re.match(r": (?:Promise<([^;]+)>|(\w+));", body[end:])
-        if result is not None:
-            operations[kebab(found[1])] = function(inner, result[1] or result[2])
+    operations = methods(body)
+    # Operations of an object that the store has.
+    ((_, body),) = blocks(types, r"export interface (Team) \{")
+    operations |= {f"team-{name}": each for name, each in methods(body).items()}
+    del interfaces["Team"]
 
     records = {kebab(name): body for name, body in interfaces.items()}
     ((_, body),) = blocks(errors, r"export declare class (MemdirError) [^{]*\{")
@@ -69,7 +79,8 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
     asked = {}
     for name, type_ in parts(body):
         asked[name.strip('"')] = fields(balanced(type_, 0)[0]) if type_[0] == "{" else {}
-    properties = set(map(kebab, re.findall(r"^ {4}(?:readonly|get) (\w+)\W", memdir, re.M)))
+    known = re.findall(r"^ {4}(?:readonly|get) (\w+)\b(?!: Team;)", memdir, re.M)
+    properties = set(map(kebab, known))
     return Surface(functions, operations, rename(records), enums, asked, properties)
 
 
@@ -113,7 +124,8 @@ def parts(text: str) -> list[tuple[str, str]]:
 
 
 def fields(text: str) -> Fields:
-    return {kebab(name): type_of(type_) for name, type_ in parts(text)}
+    found = {kebab(name): type_of(type_.replace(ASKED, "")) for name, type_ in parts(text)}
+    return found | {f"ask-{kebab(name)}": "bool" for name, type_ in parts(text) if ASKED in type_}
 
 
 def type_of(text: str) -> str:
@@ -124,12 +136,13 @@ def type_of(text: str) -> str:
         return type_of(bare.removesuffix(" | null")) + "?"
     if bare.endswith("[]"):
         return f"[{type_of(bare.removesuffix('[]'))}]"
+    if bare.startswith("Record<string, "):
+        return f"{{{type_of(balanced(bare, len('Record'))[0].removeprefix('string, '))}}}"
     simple = {
         "string": "string",
         "number": "number",
         "boolean": "bool",
-        "Record<string, string>": "{string}",
-        "Record<string, unknown>": "{any}",
+        "unknown": "any",
         # A string of a certain form.
         "ModelName": "string",
         "void": "",

@@ -17,7 +17,14 @@ RESULTS = {
     "tool": "answer",
     "forget": "write-result",
     "undo-forget": "write-result",
-    "close": "closed",
+    "close": "nothing",
+    "team-pull": "team-sync",
+    "team-push": "team-sync",
+    "team-watch": "nothing",
+    "team-conflicts": "conflicts",
+    "team-conflict": "conflict-file",
+    "team-restore": "write-result",
+    "team-drop": "nothing",
 }
 # Their fields are parameters in the packages.
 OPTIONS = {
@@ -28,8 +35,9 @@ OPTIONS = {
 SHOWN = {
     *("opened", "features", "scan", "memory-file", "lint", "event"),
     *("recall", "recalled-memory", "recall-state", "write-result"),
+    *("team-options", "team-sync", "team-status", "conflict", "conflict-file"),
 }
-SHOWN_ENUMS = {"strategy", "recall-reason", "write-outcome"}
+SHOWN_ENUMS = {"strategy", "recall-reason", "write-outcome", "team-deletions"}
 
 
 @dataclass
@@ -165,8 +173,8 @@ class Parser:
         match name, parts:
             case "option", [part]:
                 return f"{part}?"
-            case "list", ["(string, string)"]:
-                return "{string}"
+            case "list", [part] if found := re.fullmatch(r"\(string, (.+)\)", part):
+                return f"{{{found[1]}}}"
             case "list", [part]:
                 return f"[{part}]"
             case "tuple", [one, other]:

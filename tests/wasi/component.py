@@ -18,6 +18,7 @@ __all__ = [
     "PROMPT_OPTIONS",
     "RECALL_OPTIONS",
     "SAVE_OPTIONS",
+    "TEAM_OPTIONS",
     "Component",
     "Flow",
     "MemdirError",
@@ -45,7 +46,15 @@ OPEN_OPTIONS = {
     "platform": None,
     "model": None,
     "agent": None,
+    "team": None,
     "features": FEATURES,
+}
+TEAM_OPTIONS = {
+    "url": None,
+    "token": None,
+    "askToken": False,
+    "repository": None,
+    "deletions": "keep",
 }
 PROMPT_OPTIONS = {"index": True, "pastContext": False, "guidelines": []}
 RECALL_OPTIONS = {

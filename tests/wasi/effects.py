@@ -34,9 +34,11 @@ class Host:
         self,
         model: Callable[[str], str] | None = None,
         http: Callable[..., Variant] | None = None,
+        token: Callable[[], str] | None = None,
     ) -> None:
         self.ask = model
         self.exchange = http
+        self.give_token = token
         self.events: list[dict[str, Any]] = []
         self.printed = {"stdout": "", "stderr": ""}
         self.seen: list[str] = []
@@ -162,6 +164,11 @@ class Host:
         if self.ask is None:
             return failed("unsupported", "this host was given no model")
         return Variant("text", {"text": self.ask(request)})
+
+    def token(self, **limits: int) -> Variant:
+        if self.give_token is None:
+            return failed("unsupported", "this host was given no token")
+        return Variant("text", {"text": self.give_token()})
 
     def http(self, **exchange: Any) -> Variant:
         if self.exchange is None:

@@ -151,8 +151,13 @@ def test_a_closed_store_refuses_everything(component: Component, sample: Path) -
         "undo-forget": [None],
         "tool": ['{"command": "view", "path": "/memories"}'],
         "log": ["A note"],
+        "team-watch": [None],
+        "team-conflict": ["one"],
+        "team-restore": ["one"],
+        "team-drop": ["one"],
     }
-    for name in ["open", "scan", "manifest", "lint", *arguments]:
+    team = [f"team-{name}" for name in ("pull", "push", "sync", "status", "conflicts")]
+    for name in ["open", "scan", "manifest", "lint", *team, *arguments]:
         with pytest.raises(MemdirError) as error:
             component.flow(f"store.{name}", store, *arguments.get(name, [])).run(Host())
         assert error.value.code == "closed", name
@@ -334,6 +339,7 @@ def test_every_effect_and_outcome_crosses_both_ways(component: Component) -> Non
             Variant("http", {"status": 404, "headers": [header], "body": b"no"}),
         ),
         ("model", {"request": "{}", "timeoutMs": 1}, Variant("text", {"text": "{}"})),
+        ("token", {"timeoutMs": 1}, Variant("text", {"text": "t"})),
         (
             "run",
             {"argv": ["a"], "cwd": "/", "env": [header], "stdin": None, **limits},

@@ -118,7 +118,11 @@ fn py(layout: &Layout) -> Result<Vec<Suite>> {
     let here = |tool, arguments: &[&str]| venv(layout, ".", tool, arguments);
     let package = |tool, arguments: &[&str]| venv(layout, "bindings-py", tool, arguments);
     let types = ["--strict", "--no-error-summary"];
-    let of_tests = [types.as_slice(), &["tests/end-to-end", "demo"]].concat();
+    let of_tests = [
+        types.as_slice(),
+        &["tests/servers", "tests/end-to-end", "demo"],
+    ]
+    .concat();
     Ok(vec![
         (
             "lint the Python code",

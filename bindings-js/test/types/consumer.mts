@@ -6,6 +6,8 @@ import {
   MemdirError,
   type AgentOptions,
   type AgentScope,
+  type Conflict,
+  type ConflictFile,
   type ErrorCode,
   type Finding,
   type ForgetOptions,
@@ -22,6 +24,11 @@ import {
   type RecallState,
   type SaveOptions,
   type Scan,
+  type Team,
+  type TeamOptions,
+  type TeamStatus,
+  type TeamSync,
+  type TokenFunction,
   type ToolResult,
   type WriteOutcome,
   type WriteResult,
@@ -42,13 +49,17 @@ import {
   memoryAge,
   memoryEnabled,
   memoryFileName,
+  mergeTeamIndex,
   parseSettings,
   rankMemories,
   readSelection,
   recentTools,
   redactSecrets,
+  retryPauseMs,
   scanSecrets,
   summariseToolCalls,
+  teamReconcile,
+  teamRepository,
   tokenize,
   truncateIndex,
   updateIndex,
@@ -59,11 +70,13 @@ import {
   type Edited,
   type IndexEntry,
   type MemoryChanges,
+  type MergedIndex,
   type ModelHttp,
   type PathKind,
   type RankedMemory,
   type SecretFinding,
   type Selection,
+  type TeamAction,
   type ToolClass,
   type Truncation,
   type Word,
@@ -174,6 +187,49 @@ export async function agents(memory: Memdir, signal: AbortSignal): Promise<Write
   // @ts-expect-error: a note is needed
   await reviewer.log();
   return reviewer.log("reviewed the checkout service", { signal });
+}
+
+export async function sharing(signal: AbortSignal, secret: string | undefined): Promise<string> {
+  const ask: TokenFunction = async ({ signal }) => (signal.aborted ? "" : "token");
+  const options: TeamOptions = { url: "https://team.example", token: secret, repository: "acme/app", deletions: "propagate" };
+  for (const team of [options, { token: ask }, { token: () => "token", url: null }, {}, null, undefined] as const) {
+    await Memdir.open({ team });
+  }
+  // @ts-expect-error: a token is a text
+  await Memdir.open({ team: { token: () => 5 } });
+  // @ts-expect-error: whether there is a function shows by itself
+  await Memdir.open({ team: { askToken: true } });
+  // @ts-expect-error: no such choice
+  await Memdir.open({ team: { deletions: "all" } });
+  await using memory = await Memdir.open({ team: options });
+  const { pull, push, sync }: Team = memory.team;
+  const all: TeamSync[] = [await pull(), await push({ signal }), await sync()];
+  const keys: string[] = all.flatMap(({ received, removed, sent, deleted, conflicts }) => [received, removed, sent, deleted, conflicts].flat());
+  const status: TeamStatus = await memory.team.status();
+  const kept: Conflict[] = [...status.conflicts, ...(await memory.team.conflicts({ signal }))];
+  for (const { id, path, atMs, size } of kept) {
+    const { content }: ConflictFile = await memory.team.conflict(id);
+    const restored: WriteResult = await memory.team.restore(id, { signal });
+    keys.push(path, `${atMs} ${size}`, content, restored.outcome);
+    await memory.team.drop(id);
+  }
+  const watching: Promise<void> = memory.team.watch({ periodMs: 60_000, signal });
+  // @ts-expect-error: a kept version is named
+  await memory.team.drop();
+  // @ts-expect-error: it is there from the beginning
+  memory.team = { ...memory.team };
+  await watching;
+  return [...keys, status.repository ?? "", status.url?.length, status.syncedMs ?? 0, ...status.toSend].join();
+}
+
+export function teamRules(): TeamAction[] {
+  const repository: string | null = teamRepository("git@example.com:acme/app.git");
+  const actions: Record<string, TeamAction> = teamReconcile({}, { "a.md": repository ?? "" }, {}, {});
+  const merged: MergedIndex = mergeTeamIndex(null, "", "");
+  const pause: number = retryPauseMs(0, 255) + retryPauseMs(1, 0, merged.lost ? null : merged.content);
+  // @ts-expect-error: what was forgotten must be said
+  teamReconcile({}, {}, {});
+  return pause > 0 ? Object.values(actions) : [];
 }
 
 export function pathRules(places: MemoryPlaces): string[] {

@@ -7,11 +7,13 @@ rules that need no store are in `memdir.rules`, the exceptions in `memdir.errors
 
 from memdir import rules
 from memdir._core import __version__
-from memdir._memdir import AsyncMemdir, Memdir
+from memdir._memdir import AsyncMemdir, AsyncTeam, Memdir, Team
 from memdir._types import (
     AgentOptions,
     AgentScope,
     Choice,
+    Conflict,
+    ConflictFile,
     CutMemory,
     DirectorySettings,
     Edited,
@@ -35,6 +37,7 @@ from memdir._types import (
     MemoryPlaces,
     MemoryScope,
     MemoryType,
+    MergedIndex,
     Message,
     ModelHttp,
     ModelOptions,
@@ -60,6 +63,11 @@ from memdir._types import (
     Severity,
     Source,
     Strategy,
+    TeamAction,
+    TeamDeletions,
+    TeamOptions,
+    TeamStatus,
+    TeamSync,
     ToolAction,
     ToolClass,
     ToolResult,
@@ -68,13 +76,24 @@ from memdir._types import (
     WriteOutcome,
     WriteResult,
 )
-from memdir.errors import EngineError, HostError, InputError, MemdirError, ModelError, PathError
+from memdir.errors import (
+    EngineError,
+    HostError,
+    InputError,
+    MemdirError,
+    ModelError,
+    PathError,
+    TeamError,
+)
 
 __all__ = [
     "AgentOptions",
     "AgentScope",
     "AsyncMemdir",
+    "AsyncTeam",
     "Choice",
+    "Conflict",
+    "ConflictFile",
     "CutMemory",
     "DirectorySettings",
     "Edited",
@@ -103,6 +122,7 @@ __all__ = [
     "MemoryPlaces",
     "MemoryScope",
     "MemoryType",
+    "MergedIndex",
     "Message",
     "ModelError",
     "ModelHttp",
@@ -130,6 +150,13 @@ __all__ = [
     "Severity",
     "Source",
     "Strategy",
+    "Team",
+    "TeamAction",
+    "TeamDeletions",
+    "TeamError",
+    "TeamOptions",
+    "TeamStatus",
+    "TeamSync",
     "ToolAction",
     "ToolClass",
     "ToolResult",

@@ -33,6 +33,7 @@ __all__ = [
     "memory_age",
     "memory_enabled",
     "memory_file_name",
+    "merge_team_index",
     "parse_frontmatter",
     "parse_settings",
     "probe",
@@ -41,9 +42,12 @@ __all__ = [
     "read_selection",
     "recent_tools",
     "redact_secrets",
+    "retry_pause_ms",
     "scan_secrets",
     "summarise_tool_calls",
     "team_delta",
+    "team_reconcile",
+    "team_repository",
     "tokenize",
     "truncate_index",
     "update_index",
@@ -134,6 +138,7 @@ class Store:
         platform: _types.PlatformName | None,
         model: _types.ModelOptions | None,
         agent: _types.AgentOptions | None,
+        team: _types.TeamOptions | None,
         features: _types.Features,
     ) -> Store: ...
     def agent(self, name: str, /, scope: _types.AgentScope) -> Store:
@@ -212,6 +217,42 @@ class Store:
     def scan(self, /) -> Flow[_types.Scan]:
         """
         Lists the memories; ends with `Scan`.
+        """
+    def team_conflict(self, id: str, /) -> Flow[_types.ConflictFile]:
+        """
+        One of them, with its text; ends with `ConflictFile`.
+        """
+    def team_conflicts(self, /) -> Flow[list[_types.Conflict]]:
+        """
+        Our versions that a sync has kept; ends with a list of `Conflict`.
+        """
+    def team_drop(self, id: str, /) -> Flow[None]:
+        """
+        Lets go of one of them.
+        """
+    def team_pull(self, /) -> Flow[_types.TeamSync]:
+        """
+        Brings what is new on the team's server; ends with `TeamSync`.
+        """
+    def team_push(self, /) -> Flow[_types.TeamSync]:
+        """
+        Takes what was changed here to the team's server; ends with `TeamSync`.
+        """
+    def team_restore(self, id: str, /) -> Flow[_types.WriteResult]:
+        """
+        Puts one of them in place again; ends with `WriteResult`.
+        """
+    def team_status(self, /) -> Flow[_types.TeamStatus]:
+        """
+        How the team folder stands to the server, without asking it; ends with `TeamStatus`.
+        """
+    def team_sync(self, /) -> Flow[_types.TeamSync]:
+        """
+        A pull, then a push; ends with `TeamSync`.
+        """
+    def team_watch(self, period_ms: int | None, /) -> Flow[None]:
+        """
+        Syncs again and again, until the store is closed or the flow cancelled.
         """
     def tool(self, input: str, /) -> Flow[str]:
         """
@@ -423,6 +464,15 @@ def memory_file_name(type: _types.MemoryType, name: str, number: int) -> str:
     Source: document 000 §3 and §4; reference facts 4.1 and 4.3.
     """
 
+def merge_team_index(*, base: str | None = None, local: str, server: str) -> _types.MergedIndex:
+    """
+    Make one index of two, entry by entry: what `local` has changed since `base`, the version that both
+    had last, is applied to `server`. Without `base` nothing counts as removed. An entry is known by the
+    memory that it links to; where both have written one anew, the server's stands, and `lost` is true.
+
+    Source: reference facts 11.4; document 002.
+    """
+
 def parse_frontmatter(text: str) -> _types.Frontmatter:
     """
     Read the block at the top of a memory, or of the head of one.
@@ -491,6 +541,17 @@ def redact_secrets(text: str) -> str:
     Source: reference facts 11.2; document 002.
     """
 
+def retry_pause_ms(retries: int, *, random: int, retry_after: str | None = None) -> int:
+    """
+    Say how many milliseconds to wait before another request after `retries` that failed: what the server
+    asked for in its header `retry-after`, in seconds (a date counts as none); else 500, doubled each time
+    up to 32,000, and up to a quarter more by `random` (0 to 255), so that not all come back at once.
+
+    Raises `InputError` with code `invalid-argument` for numbers out of range.
+
+    Source: reference facts 11.3.
+    """
+
 def scan_secrets(text: str) -> list[_types.SecretFinding]:
     """
     Find tokens, keys and passwords in a text: where they are and of which kind, never what they are, in
@@ -520,6 +581,31 @@ def team_delta(
     `server` maps keys to `sha256:` and lower-case hex. Deletions are never part of it.
 
     Source: reference facts 11.4.
+    """
+
+def team_reconcile(
+    *,
+    base: collections.abc.Mapping[str, str],
+    local: collections.abc.Mapping[str, str],
+    server: collections.abc.Mapping[str, str],
+    forgotten: collections.abc.Mapping[str, str],
+) -> dict[str, _types.TeamAction]:
+    """
+    Say what a sync does about each entry; what is in order is left out. All four map keys to checksums
+    (`sha256:` and lower-case hex): `base` what both sides had after the last sync, `local` what is here,
+    `server` what is there, `forgotten` what was forgotten here. Whoever has not changed an entry takes
+    the other's version; when both have, it is a `conflict`.
+
+    Source: reference facts 11.4; document 002.
+    """
+
+def team_repository(remote: str) -> str | None:
+    """
+    Name the repository that a git remote leads to, `owner/repo`, on GitLab with all groups, whatever
+    the host: `https://host/owner/repo.git`, `ssh://git@host:22/owner/repo`, `git@host:owner/repo.git`.
+    None for a local path and for what is no such address.
+
+    Source: reference facts 11.3.
     """
 
 def tokenize(text: str) -> list[_types.Word]:

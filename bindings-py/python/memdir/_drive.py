@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memdir._host import IN_THREAD, Host, Leave, emit, perform
 from memdir._outcomes import Json, Outcome, aborted
@@ -23,10 +23,37 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 # How long an interrupted blocking call waits for what it stopped.
-_STOP_SECONDS = 5.0
+STOP_SECONDS = 5.0
 
 
-def drive(flow: Flow[_T], host: Host) -> _T:
+class Stop:
+    """Ends a blocking call from another thread, as Ctrl-C does from its own.
+
+    The call raises `CancelledError`, or what the flow ends with.
+    """
+
+    def __init__(self, flow: Flow[Any]) -> None:
+        self.asked = False
+        self._flow = flow
+        self._lock = threading.Lock()
+        self._job: _Job | None = None
+
+    def __call__(self) -> None:
+        with self._lock:
+            self.asked = True
+            self._flow.cancel()
+            if self._job is not None:
+                self._job.cancel()
+
+    def takes(self, job: _Job) -> None:
+        """What the call is about to wait for."""
+        with self._lock:
+            self._job = job
+            if self.asked:
+                job.cancel()
+
+
+def drive(flow: Flow[_T], host: Host, stop: Stop | None = None) -> _T:
     """Run a flow to its end and block meanwhile."""
     responses: list[Json] = []
     try:
@@ -34,7 +61,7 @@ def drive(flow: Flow[_T], host: Host) -> _T:
             step = flow.resume(responses)
             if step.done:
                 return step.value
-            responses = _perform_all(step.effects, host)
+            responses = _perform_all(step.effects, host, stop)
     except MemdirError:
         # Only a flow raises it, and has ended with it.
         raise
@@ -46,10 +73,12 @@ def drive(flow: Flow[_T], host: Host) -> _T:
         raise
 
 
-def _perform_all(requests: list[Json], host: Host) -> list[Json]:
+def _perform_all(requests: list[Json], host: Host, stop: Stop | None) -> list[Json]:
     apart = [request for request in requests if _runs_apart(request)]
     job = _Job(apart, host) if apart else None
     try:
+        if job and stop:
+            stop.takes(job)
         responses = [
             {
                 "id": request["id"],
@@ -125,13 +154,17 @@ class _Job:
         return self._responses
 
     def stop(self) -> None:
+        self.cancel()
+        self._ended.wait(STOP_SECONDS)
+
+    def cancel(self) -> None:
+        """Have it end with `CancelledError`."""
         with self._lock:
             self._stopped = True
             if self._loop is not None and self._task is not None:
                 # The loop may just have ended by itself.
                 with contextlib.suppress(RuntimeError):
                     self._loop.call_soon_threadsafe(self._task.cancel)
-        self._ended.wait(_STOP_SECONDS)
 
     def _run(self) -> None:
         try:
@@ -144,9 +177,9 @@ class _Job:
     async def _main(self) -> None:
         with self._lock:
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-            if self._stopped:
-                return
         try:
+            if self._stopped:
+                raise asyncio.CancelledError
             self._responses = await _perform_side_by_side(self._requests, self._host)
         except BaseException as error:
             self._raised = error

@@ -29,6 +29,9 @@ OnEvent: TypeAlias = Callable[[Event], object]
 Model: TypeAlias = Callable[[ModelRequest], str]
 """A model: gives the text that it answers with. Called in a thread of its own."""
 
+Token: TypeAlias = Callable[[], str | Awaitable[str]]
+"""Gives a token for the team's server. A plain function is called in a thread of its own."""
+
 AsyncModel: TypeAlias = Callable[[ModelRequest], str | Awaitable[str]]
 """The same, or a coroutine function, which runs in the event loop."""
 
@@ -41,10 +44,15 @@ class Host:
 
     on_event: OnEvent | None = None
     model: AsyncModel | None = None
+    token: Token | None = None
 
     def __post_init__(self) -> None:
         """Refuse at once what would fail in the middle of an operation."""
-        for name, given in (("on_event", self.on_event), ("model", self.model)):
+        for name, given in (
+            ("on_event", self.on_event),
+            ("model", self.model),
+            ("token", self.token),
+        ):
             if given is not None and not callable(given):
                 raise TypeError(f"{name} must be callable, not {type(given).__name__}")
         if inspect.iscoroutinefunction(self.on_event):
@@ -88,6 +96,8 @@ async def perform(effect: Json, host: Host) -> Outcome:
             return await _http.exchange(effect)
         case "model":
             return await _model(effect, host)
+        case "token":
+            return await _token(effect, host)
         case "run":
             return await _run(effect)
         case "sleep":
@@ -102,13 +112,23 @@ async def perform(effect: Json, host: Host) -> Outcome:
 
 
 async def _model(effect: Json, host: Host) -> Outcome:
-    model = host.model
-    if model is None:
+    if host.model is None:
         return failed("unsupported", "no model was given; pass model= when opening")
-    limit = effect["timeoutMs"]
+    request = _request(effect["request"])
+    return await _ask_within(effect["timeoutMs"], "model", host.model, request)
+
+
+async def _token(effect: Json, host: Host) -> Outcome:
+    if host.token is None:
+        return failed("unsupported", "no function for tokens was given; pass it in TeamOptions")
+    return await _ask_within(effect["timeoutMs"], "token", host.token)
+
+
+async def _ask_within(limit: int, what: str, function: Callable[..., Any], *args: Any) -> Outcome:
+    """Ask a function of the user's for a text, for so many milliseconds."""
     end = time.monotonic() + limit / 1000
     # A task of its own, as one that swallows its cancellation cannot be waited for.
-    task = asyncio.ensure_future(_answer(model, _request(effect["request"])))
+    task = asyncio.ensure_future(_answer(what, function, *args))
     _asking.add(task)
     task.add_done_callback(_asking.discard)
     try:
@@ -119,9 +139,9 @@ async def _model(effect: Json, host: Host) -> Outcome:
         raise
     if not task.done():
         task.cancel()
-        return failed("timeout", f"the model gave no answer within {limit} ms")
+        return failed("timeout", f"the {what} function gave no answer within {limit} ms")
     if task.cancelled():
-        return failed("other", "the model function raised CancelledError")
+        return failed("other", f"the {what} function raised CancelledError")
     outcome = task.result()
     if isinstance(outcome, Leave):
         raise outcome
@@ -132,22 +152,22 @@ _asking: set[asyncio.Task[Outcome | Leave]] = set()
 """What runs, also when nobody waits for it any more: the event loop does not hold its tasks."""
 
 
-async def _answer(model: AsyncModel, request: ModelRequest) -> Outcome | Leave:
+async def _answer(what: str, function: Callable[..., Any], *args: Any) -> Outcome | Leave:
     """Ask, and raise nothing but a cancellation: perhaps nobody waits for it any more."""
     try:
-        answer = await _ask(model, request)
+        answer = await _ask(function, *args)
         if not isinstance(answer, str):
             name = type(answer).__name__
-            return failed("other", f"the model function must return a str, not {name}")
+            return failed("other", f"the {what} function must return a str, not {name}")
     except Exception as error:  # noqa: BLE001 - user code may raise anything, and it is a failed effect
-        return failed("other", f"the model function raised {shown(error)}")
+        return failed("other", f"the {what} function raised {shown(error)}")
     except (SystemExit, KeyboardInterrupt) as error:
         return Leave(error)
     try:
         # A plain str, also when it is of a class of its own.
         return {"text": str.encode(answer).decode()}
     except UnicodeEncodeError:
-        return failed("other", "the model's answer holds half of a surrogate pair")
+        return failed("other", f"the {what} function gave half of a surrogate pair")
 
 
 def _request(text: str) -> ModelRequest:
@@ -157,11 +177,11 @@ def _request(text: str) -> ModelRequest:
     return ModelRequest(max_tokens=fields.pop("maxTokens"), **fields)
 
 
-async def _ask(model: AsyncModel, request: ModelRequest) -> Any:
-    asynchronous = inspect.iscoroutinefunction(model) or inspect.iscoroutinefunction(
-        getattr(model, "__call__", None)  # noqa: B004 - an object with an async __call__
+async def _ask(function: Callable[..., Any], *args: Any) -> Any:
+    asynchronous = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
     )
-    answer = model(request) if asynchronous else await _call(model, request)
+    answer = function(*args) if asynchronous else await _call(function, *args)
     return await answer if inspect.isawaitable(answer) else answer
 
 
@@ -212,16 +232,31 @@ async def _run(effect: Json) -> Outcome:
 
 
 async def _watch(effect: Json) -> Outcome:
+    """Watch in a thread, which ends soon after the task is cancelled."""
     try:
         import watchfiles  # type: ignore[import-not-found,unused-ignore] # noqa: PLC0415
     except ImportError:
         return failed("unsupported", "watching needs watchfiles; install memdir[watch]")
-    try:
-        changes = watchfiles.awatch(
-            effect["path"], rust_timeout=effect["timeoutMs"], yield_on_timeout=True
+    stopped = threading.Event()
+
+    def wait() -> bool:
+        changes = watchfiles.watch(
+            effect["path"],
+            # Which changes count is not for this host to say.
+            watch_filter=None,
+            # 0 would be no limit.
+            rust_timeout=max(1, effect["timeoutMs"]),
+            yield_on_timeout=True,
+            stop_event=stopped,
         )
-        async for found in changes:
-            return {"changed": bool(found)}
-    except OSError as error:
-        return failed("not-found" if isinstance(error, FileNotFoundError) else "other", str(error))
-    return {"changed": False}
+        with contextlib.closing(changes):
+            return bool(next(changes, None))
+
+    try:
+        return {"changed": await _call(wait)}
+    except FileNotFoundError as error:
+        return failed("not-found", str(error))
+    except Exception as error:  # noqa: BLE001 - whatever it throws must become an outcome
+        return failed("other", shown(error))
+    finally:
+        stopped.set()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from memdir import _check, _surroundings
 from memdir._core import Store
 from memdir._drive import drive, drive_async
-from memdir._host import AsyncModel, Host, Model, OnEvent
-from memdir._types import Features, ModelOptions
+from memdir._host import AsyncModel, Host, Model, OnEvent, Token
+from memdir._types import Features, ModelOptions, TeamOptions
+from memdir._watches import Watches
 from memdir.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from memdir._types import (
         AgentOptions,
         AgentScope,
+        Conflict,
+        ConflictFile,
         Lint,
         MemoryFile,
         MemoryScope,
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
         RecallState,
         Scan,
         Strategy,
+        TeamStatus,
+        TeamSync,
         ToolResult,
         WriteResult,
     )
@@ -44,6 +49,7 @@ class _Base:
 
     _store: Store
     _host: Host
+    _watches: Watches
     _opened: Opened | None = None
 
     @property
@@ -74,6 +80,7 @@ class _Base:
         """Give the same over the store of an agent, not yet opened."""
         agent = copy.copy(self)
         agent._store = self._store.agent(name, scope)
+        agent._watches = Watches()
         agent._opened = None
         return agent
 
@@ -94,6 +101,7 @@ def _store(
     features: Features,
     model: ModelOptions | str | AsyncModel | None,
     agent: AgentOptions | None,
+    team: TeamOptions | None,
 ) -> Store:
     return Store(
         directory=None if directory is None else os.fspath(directory),
@@ -104,6 +112,7 @@ def _store(
         platform=platform,
         model=_named(model),
         agent=agent,
+        team=team,
         features=features,
     )
 
@@ -118,8 +127,29 @@ def _named(model: ModelOptions | str | AsyncModel | None) -> ModelOptions | None
     raise TypeError(f"model must be callable, a str or ModelOptions, not {type(model).__name__}")
 
 
-def _host(on_event: OnEvent | None, model: ModelOptions | str | AsyncModel | None) -> Host:
-    return Host(on_event=on_event, model=model if callable(model) else None)
+def _host(
+    on_event: OnEvent | None,
+    model: ModelOptions | str | AsyncModel | None,
+    team: TeamOptions | None,
+) -> Host:
+    return Host(
+        on_event=on_event,
+        model=model if callable(model) else None,
+        token=_token(team),
+    )
+
+
+def _token(team: TeamOptions | None) -> Token | None:
+    """Give the function that gives the token, if there is one; a text is the core's."""
+    if team is None:
+        return None
+    if not isinstance(team, TeamOptions):
+        raise TypeError(f"team must be TeamOptions, not {type(team).__name__}")
+    if team.token is None or isinstance(team.token, str):
+        return None
+    if not callable(team.token):
+        raise TypeError(f"token must be a str or callable, not {type(team.token).__name__}")
+    return team.token
 
 
 def _json(name: str, given: Mapping[str, Any]) -> str:
@@ -161,6 +191,7 @@ class Memdir(_Base):
         on_event: OnEvent | None = None,
         model: ModelOptions | str | Model | None = None,
         agent: AgentOptions | None = None,
+        team: TeamOptions | None = None,
     ) -> None:
         """Open a store: the folder given as `directory`, else that of the project around `cwd`.
 
@@ -178,6 +209,8 @@ class Memdir(_Base):
                 alone or in `ModelOptions`, which is asked over HTTP. None is never asked.
             agent: Whose memory is opened instead of the project's; `directory` counts for nothing
                 then. See `agent`.
+            team: Where the team's memories are shared, see `team`. What it leaves open comes from
+                the environment (`MEMDIR_TEAM_URL`, `MEMDIR_TEAM_TOKEN`) and the git remote.
 
         Raises:
             PathError: The directory is refused, see `memdir.rules.validate_memory_path`; or there
@@ -186,6 +219,8 @@ class Memdir(_Base):
                 has no key (`invalid-argument`).
 
         """
+        self._host = _host(on_event, model, team)
+        self._watches = Watches()
         self._store = _store(
             directory=directory,
             cwd=cwd,
@@ -196,8 +231,8 @@ class Memdir(_Base):
             features=features,
             model=model,
             agent=agent,
+            team=team,
         )
-        self._host = _host(on_event, model)
         self._opened = drive(self._store.open(), self._host)
 
     @classmethod
@@ -214,6 +249,7 @@ class Memdir(_Base):
         on_event: OnEvent | None = None,
         model: ModelOptions | str | Model | None = None,
         agent: AgentOptions | None = None,
+        team: TeamOptions | None = None,
     ) -> Self:
         """Open a store; the same as calling the class."""
         return cls(
@@ -227,6 +263,7 @@ class Memdir(_Base):
             on_event=on_event,
             model=model,
             agent=agent,
+            team=team,
         )
 
     def agent(self, name: str, scope: AgentScope) -> Self:
@@ -501,12 +538,22 @@ class Memdir(_Base):
             return MemoryTool(self)
         return drive(self._store.tool(_command(input)), self._host)
 
+    @property
+    def team(self) -> Team:
+        """The team's memories, and the server that they are shared through."""
+        return Team(self._store, self._host, self._watches)
+
     def close(self) -> None:
         """Let go of the store: every later call raises `InputError` with code `closed`.
 
-        Which memories were recalled is written first. Closing twice is fine.
+        Which memories were recalled is written first. Watches of the team folder end; after one, or
+        any other sync, team memories that are not uploaded yet get two seconds for it, and an event
+        names those that did not make it. Closing twice is fine.
         """
-        drive(self._store.close(), self._host)
+        # From here on no watch begins.
+        flow = self._store.close()
+        self._watches.stop()
+        drive(flow, self._host)
 
     def __enter__(self) -> Self:
         """Give the store itself."""
@@ -548,8 +595,11 @@ class AsyncMemdir(_Base):
         on_event: OnEvent | None = None,
         model: ModelOptions | str | AsyncModel | None = None,
         agent: AgentOptions | None = None,
+        team: TeamOptions | None = None,
     ) -> None:
         """Take what `Memdir` takes; a function as `model` may also be a coroutine function."""
+        self._host = _host(on_event, model, team)
+        self._watches = Watches()
         self._store = _store(
             directory=directory,
             cwd=cwd,
@@ -560,8 +610,8 @@ class AsyncMemdir(_Base):
             features=features,
             model=model,
             agent=agent,
+            team=team,
         )
-        self._host = _host(on_event, model)
 
     @classmethod
     async def open(
@@ -577,6 +627,7 @@ class AsyncMemdir(_Base):
         on_event: OnEvent | None = None,
         model: ModelOptions | str | AsyncModel | None = None,
         agent: AgentOptions | None = None,
+        team: TeamOptions | None = None,
     ) -> Self:
         """Open a store; see `Memdir`."""
         memory = cls(
@@ -590,6 +641,7 @@ class AsyncMemdir(_Base):
             on_event=on_event,
             model=model,
             agent=agent,
+            team=team,
         )
         return await memory.__aenter__()
 
@@ -702,9 +754,16 @@ class AsyncMemdir(_Base):
             return AsyncMemoryTool(self)
         return await drive_async(self._store.tool(_command(input)), self._host)
 
+    @property
+    def team(self) -> AsyncTeam:
+        """See `Memdir.team`."""
+        return AsyncTeam(self._store, self._host, self._watches)
+
     async def close(self) -> None:
         """See `Memdir.close`."""
-        await drive_async(self._store.close(), self._host)
+        flow = self._store.close()
+        await self._watches.stop_async()
+        await drive_async(flow, self._host)
 
     async def __aenter__(self) -> Self:
         """Open it."""
@@ -719,3 +778,151 @@ class AsyncMemdir(_Base):
     ) -> None:
         """Close it."""
         await self.close()
+
+
+class Team:
+    """The team's memories, with blocking calls; `memory.team` is one.
+
+    They are the files in `team/` in the store. What nobody has changed here since the last sync
+    follows the server; when both have changed a memory, the server's version is put in place, and
+    ours is kept until somebody deals with it, see `conflicts`. What holds a secret, and memories of
+    type `user`, are never uploaded.
+
+    What speaks to the server raises, beside what is said there:
+
+    - `TeamError`: no server, token or repository is known (`no-server`, `no-token`,
+      `no-repository`), or the server refuses or breaks off (`team-auth`, `team-busy`,
+      `team-refused`, `team-answer`, `team-conflict`).
+    - `HostError`: it cannot be reached (`network`, `timeout`), others keep the store locked
+      (`busy`), or what the disk gave.
+    - `InputError`: the address or the repository is none (`invalid-argument`), memory is off
+      (`disabled`), or the store is closed (`closed`).
+    """
+
+    def __init__(self, store: Store, host: Host, watches: Watches) -> None:
+        """Belong to a store; `Memdir.team` makes one."""
+        self._store = store
+        self._host = host
+        self._watches = watches
+
+    def pull(self) -> TeamSync:
+        """Bring what is new on the server. Files that are as they were are not touched."""
+        return drive(self._store.team_pull(), self._host)
+
+    def push(self) -> TeamSync:
+        """Take what was changed here to the server; what was changed there too is pulled first.
+
+        Raises:
+            TeamError: Also when teammates keep being faster (`team-conflict`).
+
+        """
+        return drive(self._store.team_push(), self._host)
+
+    def sync(self) -> TeamSync:
+        """Pull, then push."""
+        return drive(self._store.team_sync(), self._host)
+
+    def status(self) -> TeamStatus:
+        """Say what a push would upload, and which versions are kept, without asking the server."""
+        return drive(self._store.team_status(), self._host)
+
+    def watch(self, period_ms: int | None = None) -> None:
+        """Sync now, two seconds after each change, and from time to time, until `close`.
+
+        It blocks, so it is meant for a thread of its own; `close` ends it from another one, and
+        Ctrl-C in the main thread. What it does, and what goes wrong, is told as events. With
+        `pip install memdir[watch]` changes are seen at once, else within a second.
+
+        Args:
+            period_ms: Milliseconds from one pull to the next, at least 2,000; None for 5 minutes.
+
+        Raises:
+            InputError: Memory is off (`disabled`), the store is closed already (`closed`), or
+                `period_ms` is negative (`invalid-argument`).
+
+        """
+        self._watches.run(self._store.team_watch(period_ms), self._host)
+
+    def conflicts(self) -> list[Conflict]:
+        """Give our versions that a sync has kept, oldest first."""
+        return drive(self._store.team_conflicts(), self._host)
+
+    def conflict(self, id: str) -> ConflictFile:  # noqa: A002 - as the field
+        """Give one of them, with its text.
+
+        Raises:
+            HostError: There is no such version (`not-found`).
+            InputError: It is no text (`not-text`).
+
+        """
+        return drive(self._store.team_conflict(id), self._host)
+
+    def restore(self, id: str) -> WriteResult:  # noqa: A002 - as the field
+        """Put one of them in place again, for the next push to upload.
+
+        What is there goes to the trash.
+
+        Raises:
+            HostError: There is no such version (`not-found`), or as `Memdir.save`.
+            InputError: It is no text (`not-text`), or as `Memdir.save`.
+
+        """
+        return drive(self._store.team_restore(id), self._host)
+
+    def drop(self, id: str) -> None:  # noqa: A002 - as the field
+        """Let go of one of them.
+
+        Raises:
+            HostError: There is no such version (`not-found`).
+
+        """
+        drive(self._store.team_drop(id), self._host)
+
+
+class AsyncTeam:
+    """The same for asyncio; `memory.team` of an `AsyncMemdir` is one."""
+
+    def __init__(self, store: Store, host: Host, watches: Watches) -> None:
+        """Belong to a store; `AsyncMemdir.team` makes one."""
+        self._store = store
+        self._host = host
+        self._watches = watches
+
+    async def pull(self) -> TeamSync:
+        """See `Team.pull`."""
+        return await drive_async(self._store.team_pull(), self._host)
+
+    async def push(self) -> TeamSync:
+        """See `Team.push`."""
+        return await drive_async(self._store.team_push(), self._host)
+
+    async def sync(self) -> TeamSync:
+        """See `Team.sync`."""
+        return await drive_async(self._store.team_sync(), self._host)
+
+    async def status(self) -> TeamStatus:
+        """See `Team.status`."""
+        return await drive_async(self._store.team_status(), self._host)
+
+    async def watch(self, period_ms: int | None = None) -> None:
+        """See `Team.watch`; it is meant for a task of its own.
+
+        It returns when the store is closed, and raises `CancelledError` when the task is cancelled.
+        """
+        await self._watches.run_async(self._store.team_watch(period_ms), self._host)
+
+    async def conflicts(self) -> list[Conflict]:
+        """See `Team.conflicts`."""
+        return await drive_async(self._store.team_conflicts(), self._host)
+
+    async def conflict(self, id: str) -> ConflictFile:  # noqa: A002 - as the field
+        """See `Team.conflict`."""
+        return await drive_async(self._store.team_conflict(id), self._host)
+
+    async def restore(self, id: str) -> WriteResult:  # noqa: A002 - as the field
+        """See `Team.restore`."""
+        return await drive_async(self._store.team_restore(id), self._host)
+
+    async def drop(self, id: str) -> None:  # noqa: A002 - as the field
+        """See `Team.drop`."""
+        await drive_async(self._store.team_drop(id), self._host)

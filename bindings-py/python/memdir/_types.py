@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from memdir import _check
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
 MemoryType = Literal["user", "feedback", "project", "reference"]
 """The four types of memory."""
@@ -84,8 +84,25 @@ WriteOutcome = Literal["written", "unchanged", "conflict", "refused"]
 Severity = Literal["error", "warning"]
 """How bad a finding is: something is lost or misread because of it, or could be better."""
 
-ErrorFamily = Literal["engine", "input", "path", "host", "model"]
+ErrorFamily = Literal["engine", "input", "path", "host", "model", "team"]
 """Which exception class a code belongs to."""
+
+TeamDeletions = Literal["keep", "propagate"]
+"""What becomes of team memories that were forgotten here.
+
+- `keep`: teammates keep them.
+- `propagate`: after 7 days they go from the server too, at most 10 at a time.
+"""
+
+TeamAction = Literal["receive", "remove", "send", "conflict", "forgotten"]
+"""What a sync does about an entry.
+
+- `receive`: the server's content is written here.
+- `remove`: it was deleted on the server and not changed here, so it goes here too.
+- `send`: ours goes to the server.
+- `conflict`: both have changed; the server's version is put in place here, and ours kept beside.
+- `forgotten`: it was forgotten here, and stays away until the server's copy changes.
+"""
 
 Strategy = Literal["auto", "model", "lexical"]
 """How a recall chooses.
@@ -167,6 +184,124 @@ class AgentOptions:
 
     name: str
     scope: AgentScope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamOptions:
+    """Where the team's memories are shared. None is completed by the environment, or by git.
+
+    Attributes:
+        url: The server's address, without the path of the API; `https://`, but for this very
+            machine. Without it, `MEMDIR_TEAM_URL`, then `TEAM_MEMORY_SYNC_URL`.
+        token: What the server knows us by, or a function that gives it: called in a thread, once
+            for each operation and once more when the server refuses what it gave. With
+            `AsyncMemdir` also a coroutine function. Without it, `MEMDIR_TEAM_TOKEN`. Not shown by
+            `repr`.
+        repository: `owner/repo`. Without it, what the git remote of the project says.
+        deletions: What becomes of team memories that were forgotten here.
+
+    """
+
+    url: str | None = None
+    token: str | Callable[[], str | Awaitable[str]] | None = field(default=None, repr=False)
+    repository: str | None = None
+    deletions: TeamDeletions = "keep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamSync:
+    """What a sync has done. Keys are paths relative to the folder `team/`, with `/`.
+
+    Attributes:
+        received: Keys that came from the server and were written here.
+        removed: Keys that teammates have deleted and that went to the trash here.
+        sent: Keys that went to the server.
+        deleted: Keys that were forgotten here and are marked as deleted on the server now.
+        conflicts: Keys that both sides had changed: the server's version is in place, ours is kept,
+            see `memory.team.conflicts`.
+        report: What was left out, and why.
+
+    """
+
+    received: tuple[str, ...]
+    removed: tuple[str, ...]
+    sent: tuple[str, ...]
+    deleted: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    report: tuple[ReportEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Our version of a memory, kept because a sync has put the server's in its place.
+
+    Attributes:
+        id: What it is called; later ones sort after earlier ones.
+        path: The memory that it is a version of, relative to the store, with `/`.
+        at_ms: When it was kept, in milliseconds since the epoch.
+        size: Bytes.
+
+    """
+
+    id: str
+    path: str
+    at_ms: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictFile:
+    """The same with its text.
+
+    Attributes:
+        id: What it is called.
+        path: The memory that it is a version of, relative to the store, with `/`.
+        at_ms: When it was kept, in milliseconds since the epoch.
+        content: Our text, whole.
+
+    """
+
+    id: str
+    path: str
+    at_ms: int
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamStatus:
+    """How the team folder stands to the server, by what is known without asking it.
+
+    Attributes:
+        repository: `owner/repo`; None when there is neither an option nor a git remote.
+        url: Where its memories are; None when no server is known.
+        synced_ms: When they were synced last, in milliseconds since the epoch; None for never.
+        to_send: Keys that a push would upload, relative to `team/`.
+        conflicts: Our versions that are kept until somebody deals with them, oldest first.
+        report: What a push would leave out, and why.
+
+    """
+
+    repository: str | None
+    url: str | None
+    synced_ms: int | None
+    to_send: tuple[str, ...]
+    conflicts: tuple[Conflict, ...]
+    report: tuple[ReportEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedIndex:
+    """An index that `memdir.rules.merge_team_index` has made of two.
+
+    Attributes:
+        content: The server's version with our changes.
+        lost: Whether both sides have written the same entry anew: the server's stands, and ours is
+            lost unless it is kept elsewhere.
+
+    """
+
+    content: str
+    lost: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -911,10 +1046,10 @@ class Event:
     """Something worth knowing while an operation runs.
 
     Attributes:
-        kind: What kind of event, such as `warning`.
+        kind: `warning`, or `team-sync` when `memory.team.watch` has synced something.
         path: Relative to the store, when it is about one file.
         code: A code of reports, when it is about something cut or skipped.
-        message: One line in plain words.
+        message: One line in plain words; how many memories went which way for `team-sync`.
 
     """
 

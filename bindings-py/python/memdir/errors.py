@@ -15,6 +15,7 @@ __all__ = [
     "MemdirError",
     "ModelError",
     "PathError",
+    "TeamError",
 ]
 
 
@@ -65,11 +66,16 @@ class ModelError(MemdirError):
     """What a language model or its provider answered, or that there is none."""
 
 
+class TeamError(MemdirError):
+    """What the team's server answered, or what is missing to ask it."""
+
+
 FAMILIES: Final[dict[str, type[MemdirError]]] = {
     "engine": EngineError,
     "input": InputError,
     "path": PathError,
     "host": HostError,
     "model": ModelError,
+    "team": TeamError,
 }
 """The class of each family; the native module raises by it."""

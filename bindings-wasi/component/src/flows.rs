@@ -107,6 +107,42 @@ impl GuestStore for OpenStore {
         start(self.0.log(text))
     }
 
+    fn team_pull(&self) -> Flow {
+        start(self.0.team_pull())
+    }
+
+    fn team_push(&self) -> Flow {
+        start(self.0.team_push())
+    }
+
+    fn team_sync(&self) -> Flow {
+        start(self.0.team_sync())
+    }
+
+    fn team_status(&self) -> Flow {
+        start(self.0.team_status())
+    }
+
+    fn team_watch(&self, period_ms: Option<u64>) -> Flow {
+        start(self.0.team_watch(period_ms))
+    }
+
+    fn team_conflicts(&self) -> Flow {
+        start(self.0.team_conflicts())
+    }
+
+    fn team_conflict(&self, id: String) -> Flow {
+        start(self.0.team_conflict(id))
+    }
+
+    fn team_restore(&self, id: String) -> Flow {
+        start(self.0.team_restore(id))
+    }
+
+    fn team_drop(&self, id: String) -> Flow {
+        start(self.0.team_drop(id))
+    }
+
     fn agent(&self, name: String, scope: AgentScope) -> Store {
         Store::new(Self(self.0.agent(name, scope.into())))
     }

@@ -14,6 +14,7 @@ use memdir_core::model::{Key, Message, ModelOptions, ModelRequest};
 use memdir_core::paths::{DirectoryQuestion, MemoryPlaces, PerSource, ToolClass};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
 use memdir_core::store::{Features, ForgetOptions, OpenOptions, PromptOptions, RecallOptions};
+use memdir_core::team::TeamOptions;
 use memdir_core::write::{IndexEntry, MemoryChanges, SaveOptions};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
@@ -47,7 +48,10 @@ records! {
     }
     flows::OpenOptions => OpenOptions {
         directory, cwd, home, env as pairs, settings, platform as maybe, model as maybe,
-        agent as maybe, features as Into::into,
+        agent as maybe, team as maybe, features as Into::into,
+    }
+    flows::TeamOptions => TeamOptions {
+        url, token as key, ask_token, repository, deletions as Into::into,
     }
     flows::PromptOptions => PromptOptions { index, past_context, guidelines }
     flows::RecallState => RecallState { surfaced, bytes }
@@ -287,6 +291,7 @@ impl From<flows::Effect> for Effect {
                 request,
                 timeout_ms,
             },
+            flows::Effect::Token(flows::TokenEffect { timeout_ms }) => Self::Token { timeout_ms },
             flows::Effect::Run(flows::RunEffect {
                 argv,
                 cwd,

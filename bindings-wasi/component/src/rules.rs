@@ -7,9 +7,9 @@ use crate::Component;
 use crate::bindings::exports::memdir::memdir::rules::{
     Age, Choice, Cut, DirectoryQuestion, Edited, Enabled, EnabledSettings, Error, ErrorInfo,
     Finding, Found, Frontmatter, Guest, IndexEntry, LintInput, MemoryChanges, MemoryHeader,
-    MemoryPlaces, MemoryType, ModelHttp, ModelOptions, ModelRequest, PathKind, Platform,
-    RankedMemory, Scope, SecretFinding, Selection, Settings, ToolClass, ToolResult, Truncation,
-    Word,
+    MemoryPlaces, MemoryType, MergedIndex, ModelHttp, ModelOptions, ModelRequest, PathKind,
+    Platform, RankedMemory, Scope, SecretFinding, Selection, Settings, TeamAction, ToolClass,
+    ToolResult, Truncation, Word,
 };
 use crate::same::{each, maybe, pairs};
 
@@ -115,6 +115,31 @@ impl Guest for Component {
             .into_iter()
             .map(|batch| batch.into_iter().collect())
             .collect()
+    }
+
+    fn team_repository(remote: String) -> Option<String> {
+        rules::team_repository(&remote)
+    }
+
+    fn team_reconcile(
+        base: Pairs,
+        local: Pairs,
+        server: Pairs,
+        forgotten: Pairs,
+    ) -> Vec<(String, TeamAction)> {
+        let [base, local, server, forgotten] = [base, local, server, forgotten].map(pairs);
+        rules::team_reconcile(&base, &local, &server, &forgotten)
+            .into_iter()
+            .map(|(key, action)| (key, action.into()))
+            .collect()
+    }
+
+    fn merge_team_index(base: Option<String>, local: String, server: String) -> MergedIndex {
+        rules::merge_team_index(base.as_deref(), &local, &server).into()
+    }
+
+    fn retry_pause_ms(retries: u32, random: u8, retry_after: Option<String>) -> u64 {
+        rules::retry_pause_ms(retries, random, retry_after.as_deref())
     }
 
     fn tokenize(text: String) -> Vec<Word> {

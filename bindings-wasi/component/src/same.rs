@@ -15,6 +15,7 @@ use memdir_core::paths::{
 };
 use memdir_core::report::ReportCode;
 use memdir_core::store::{RecallReason, Strategy};
+use memdir_core::team::{TeamAction, TeamDeletions};
 use memdir_core::write::WriteOutcome;
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
@@ -88,9 +89,10 @@ same! {
         NoHome NotTrusted NeedsConfigDir LinkOutside NotFound Exists Permission ReadOnly NoSpace
         NotADirectory IsADirectory NotEmpty Loop NameTooLong InvalidName TooLarge TooManyOpen
         CrossDevice Busy Unsupported Timeout Network NoModel ModelAuth ModelNotFound ModelBusy
-        ModelRefused ModelAnswer Other
+        ModelRefused ModelAnswer NoServer NoToken NoRepository TeamAuth TeamBusy TeamRefused
+        TeamAnswer TeamConflict Other
     }
-    ErrorFamily = rules::ErrorFamily { Engine Input Path Host Model }
+    ErrorFamily = rules::ErrorFamily { Engine Input Path Host Model Team }
     ReportCode = rules::ReportCode {
         OverLimit Unlistable ListingIncomplete TooDeep InvalidName Unreadable Vanished NotAFile
         LinkOutside LinkDangling LinkLoop LinkToFolder NotUtf8 NulByte Empty Large
@@ -101,7 +103,8 @@ same! {
         IndexLinkBroken IndexDuplicate NotIndexed FrontmatterMissing NameMissing
         DescriptionMissing TypeMissing DuplicateName QueryEmpty QueryCut LimitLowered ModelFailed
         ModelAnswerCut ModelSkipped ContentCut SessionBudget UsesUnreadable SecretFound
-        TeamKeepsCopy
+        TeamLink TeamTooLarge TeamKey TeamChecksum TeamConflict TeamPrivate TeamOverLimit
+        TeamNotSent TeamKeepsCopy
     }
     MemoryType = rules::MemoryType { User Feedback Project Reference }
     Scope = rules::Scope { Private Team }
@@ -120,6 +123,8 @@ same! {
     SettingsProblemCode = rules::SettingsProblemCode { NotJson NotAnObject WrongType }
     Severity = rules::Severity { Error Warning }
     Role = rules::Role { User Assistant }
+    TeamAction = rules::TeamAction { Receive Remove Send Conflict Forgotten }
+    TeamDeletions = flows::TeamDeletions { Keep Propagate }
     Strategy = flows::Strategy { Auto Model Lexical }
     RecallReason = flows::RecallReason { Model Lexical }
     WriteOutcome = flows::WriteOutcome { Written Unchanged Conflict Refused }

@@ -16,6 +16,7 @@ use memdir_core::recall::{CutMemory, Found, RecallState, Selection, Word};
 use memdir_core::report::ReportEntry;
 use memdir_core::secrets::SecretFinding;
 use memdir_core::store::{Lint, MemoryFile, Opened, Recall, RecalledMemory, Scan};
+use memdir_core::team::{Conflict, ConflictFile, MergedIndex, TeamStatus, TeamSync};
 use memdir_core::write::{Edited, WriteResult};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
@@ -66,6 +67,7 @@ records! {
     SecretFinding => rules::SecretFinding {
         rule, label, line as count, start as count, end as count,
     }
+    MergedIndex => rules::MergedIndex { content, lost }
     ModelHttp => rules::ModelHttp { url, headers as each, body }
     Opened => flows::Opened {
         directory, enabled, because as Into::into, chosen_by as Into::into, chosen_file,
@@ -84,6 +86,12 @@ records! {
         outcome as Into::into, path, absolute_path, hash, created, index_changed, code as maybe,
         message, report as each,
     }
+    TeamSync => flows::TeamSync { received, removed, sent, deleted, conflicts, report as each }
+    TeamStatus => flows::TeamStatus {
+        repository, url, synced_ms, to_send, conflicts as each, report as each,
+    }
+    Conflict => flows::Conflict { id, path, at_ms, size }
+    ConflictFile => flows::ConflictFile { id, path, at_ms, content }
     Header => rules::Header { name, value }
     Event => flows::Event { kind, path, code, message }
     Request => flows::Request { id, effect as Into::into }
@@ -207,10 +215,36 @@ impl From<WriteResult> for flows::Value {
     }
 }
 
-/// The end of a store.
+impl From<TeamSync> for flows::Value {
+    fn from(sync: TeamSync) -> Self {
+        Self::TeamSync(sync.into())
+    }
+}
+
+impl From<TeamStatus> for flows::Value {
+    fn from(status: TeamStatus) -> Self {
+        Self::TeamStatus(status.into())
+    }
+}
+
+impl From<Vec<Conflict>> for flows::Value {
+    fn from(conflicts: Vec<Conflict>) -> Self {
+        Self::Conflicts(flows::Conflicts {
+            conflicts: each(conflicts),
+        })
+    }
+}
+
+impl From<ConflictFile> for flows::Value {
+    fn from(file: ConflictFile) -> Self {
+        Self::ConflictFile(file.into())
+    }
+}
+
+/// The end of what has nothing to tell.
 impl From<()> for flows::Value {
     fn from((): ()) -> Self {
-        Self::Closed
+        Self::Nothing
     }
 }
 
@@ -335,6 +369,7 @@ impl From<Effect> for flows::Effect {
                 request,
                 timeout_ms,
             }),
+            Effect::Token { timeout_ms } => Self::Token(flows::TokenEffect { timeout_ms }),
             Effect::Run {
                 argv,
                 cwd,

@@ -75,6 +75,7 @@ fn options(folder: &str) -> OpenOptions {
         platform: None,
         model: None,
         agent: None,
+        team: None,
         features: Features {
             team: false,
             extract: false,
