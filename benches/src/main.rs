@@ -11,6 +11,7 @@ mod samples;
 mod saving;
 mod secrets;
 mod store;
+mod team;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         // One part by itself is what is looked at while it is changed.
         ["secrets"] => return in_folder(|folder| secrets(root, folder)),
+        ["team"] => return in_folder(team),
         ["saving"] => return in_folder(|folder| saving(root, folder)),
         [split, ..] => return quality::compare(root, split, 0),
     }
@@ -88,6 +90,7 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     open(root, &folder.join("project"), small)?;
     saving(root, &folder.join("saving"))?;
     secrets(root, &folder.join("secrets"))?;
+    team(&folder.join("team"))?;
     for (split, filler) in [("tune", 0), ("test", 0), ("test", 2_000)] {
         quality::compare(root, split, filler)?;
     }
@@ -247,6 +250,38 @@ fn saving(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         &folder.join("node"),
         "Saving a new memory in Node",
     )
+}
+
+/// Sharing 1,000 memories with a server in this process, and hashing.
+fn team(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let team::Syncs {
+        quiet,
+        busy,
+        edited,
+        rows,
+    } = team::sync(&folder.join("sync"))?;
+    println!(
+        "A sync of 1,000 unchanged team memories: {}; {} bytes uploaded.",
+        quiet.requests.join(", "),
+        quiet.uploaded
+    );
+    println!(
+        "With 3 of them edited, {edited} bytes: {}; {} bytes uploaded, {:.2} times.\n",
+        busy.requests.join(", "),
+        busy.uploaded,
+        busy.uploaded as f64 / edited as f64
+    );
+    for (title, rows) in [
+        ("Sync of 1,000 unchanged team memories, native", rows),
+        (
+            "Hashing 256 MB, native",
+            team::hashing(&folder.join("hash"))?,
+        ),
+    ] {
+        let floor = rows.first().map_or(f64::NAN, |(_, ms)| *ms);
+        table(title, floor, &rows);
+    }
+    Ok(())
 }
 
 /// Looking for secrets in 30 MB: in one text, native and in wasm, and in files beside other tools.
