@@ -6,10 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use memdir_core::flow::{Effect, Flow, Outcome};
-use memdir_core::model::Key;
 use memdir_core::store::{OpenOptions, Store};
-use memdir_core::team::{TeamOptions, checksum};
-use memdir_simulation::{Exchange, TeamServer};
+use memdir_core::team::checksum;
+use memdir_simulation::{Exchange, TeamServer, team_options};
 
 use crate::samples::{ROUNDS, Samples};
 use crate::{Row, store};
@@ -54,13 +53,7 @@ pub fn sync(folder: &Path) -> Result<Syncs, Box<dyn Error>> {
     let server = TeamServer::default();
     let shared = Store::new(OpenOptions {
         directory: Some(folder.to_str().ok_or("the folder is not UTF-8")?.to_owned()),
-        team: Some(TeamOptions {
-            url: Some("https://team.example".to_owned()),
-            token: Some(Key("t0ken".to_owned())),
-            repository: Some("acme/app".to_owned()),
-            ..TeamOptions::default()
-        }),
-        ..OpenOptions::default()
+        ..team_options()
     });
     run(&server, &mut shared.team_sync())?;
     let before = server.uploaded();

@@ -58,6 +58,18 @@ impl Error {
 }
 
 impl ErrorCode {
+    /// Whether a path is to blame by itself, and not the disk or the moment.
+    pub(crate) fn is_of_path(self) -> bool {
+        matches!(
+            self,
+            Self::NameTooLong
+                | Self::InvalidName
+                | Self::NotADirectory
+                | Self::IsADirectory
+                | Self::LinkOutside
+        )
+    }
+
     /// The code as it stands in JSON.
     #[must_use]
     pub fn name(self) -> String {

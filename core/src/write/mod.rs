@@ -78,14 +78,7 @@ impl Task {
         if let Some(result) = written {
             return Ok(result);
         }
-        let of_path = matches!(
-            error.code,
-            ErrorCode::NameTooLong
-                | ErrorCode::InvalidName
-                | ErrorCode::NotADirectory
-                | ErrorCode::IsADirectory
-                | ErrorCode::LinkOutside
-        );
+        let of_path = error.code.is_of_path();
         match path {
             Some(path) if of_path && error.path.as_deref() == Some(path.as_str()) => {
                 Ok(WriteResult::refused(Some(&path), place, error))

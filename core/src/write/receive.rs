@@ -229,15 +229,7 @@ impl Receive {
     /// One that fails among many is found by doing them one by one; what its own path is to blame for is
     /// reported, and the others go on.
     fn end_portion(&mut self, keys: &[String], error: Error, path: &str) -> Result<Next, Error> {
-        let of_path = matches!(
-            error.code,
-            ErrorCode::NameTooLong
-                | ErrorCode::InvalidName
-                | ErrorCode::NotADirectory
-                | ErrorCode::IsADirectory
-                | ErrorCode::LinkOutside
-                | ErrorCode::Loop
-        );
+        let of_path = error.code.is_of_path() || error.code == ErrorCode::Loop;
         match keys {
             _ if !of_path => Err(error),
             [key] => {

@@ -2,6 +2,30 @@
 
 use memdir_core::flow::{Failure, FailureCode};
 
+/// Everything that an effect can fail with.
+pub const FAILURES: [FailureCode; 20] = [
+    FailureCode::NotFound,
+    FailureCode::Exists,
+    FailureCode::Permission,
+    FailureCode::ReadOnly,
+    FailureCode::NoSpace,
+    FailureCode::NotADirectory,
+    FailureCode::IsADirectory,
+    FailureCode::NotEmpty,
+    FailureCode::Loop,
+    FailureCode::NameTooLong,
+    FailureCode::InvalidName,
+    FailureCode::TooLarge,
+    FailureCode::TooManyOpen,
+    FailureCode::CrossDevice,
+    FailureCode::Busy,
+    FailureCode::Unsupported,
+    FailureCode::Timeout,
+    FailureCode::Network,
+    FailureCode::Aborted,
+    FailureCode::Other,
+];
+
 /// What every operation gives.
 pub(crate) type Answer<T> = Result<T, Failure>;
 

@@ -31,6 +31,7 @@ pub use attempt::{Attempt, Reply, script};
 pub use beside::{end, meddled, stalled};
 pub use drive::{Process, Progress, Running};
 pub use explore::{Explored, Explorer};
+pub use failures::FAILURES;
 pub use folder::{Folder, Kept};
 pub use network::{Exchange, Network};
 pub use random::Random;

@@ -8,31 +8,13 @@
     reason = "helpers of tests fail as tests do"
 )]
 
-use memdir_core::flow::FailureCode;
 use memdir_core::store::Store;
 use memdir_core::team::TeamSync;
 use memdir_simulation::{
-    Fault, FaultKind, Folder, STORE, SimHost, TeamServer, Tree, team_files, team_options,
+    FAILURES, Fault, FaultKind, Folder, STORE, SimHost, TeamServer, Tree, team_files, team_options,
 };
 
 const DELETED: &str = "<!-- memdir: deleted -->\n";
-
-const CODES: [FailureCode; 14] = [
-    FailureCode::NotFound,
-    FailureCode::Exists,
-    FailureCode::Permission,
-    FailureCode::ReadOnly,
-    FailureCode::NoSpace,
-    FailureCode::NotADirectory,
-    FailureCode::NotEmpty,
-    FailureCode::Loop,
-    FailureCode::TooManyOpen,
-    FailureCode::CrossDevice,
-    FailureCode::Busy,
-    FailureCode::Timeout,
-    FailureCode::Network,
-    FailureCode::Other,
-];
 
 fn store() -> Store {
     Store::new(team_options())
@@ -140,7 +122,7 @@ fn one_fault(at: Option<usize>, kind: FaultKind) -> usize {
 fn whatever_happens_at_any_effect_of_a_sync_both_sides_agree_in_the_end() {
     let count = one_fault(None, FaultKind::Cancel);
     assert!(count > 60, "{count}");
-    let failures = CODES.into_iter().map(FaultKind::Fail);
+    let failures = FAILURES.into_iter().map(FaultKind::Fail);
     let kinds: Vec<FaultKind> = [FaultKind::Cancel, FaultKind::Crash, FaultKind::Tear]
         .into_iter()
         .chain(failures)

@@ -14,31 +14,9 @@ use memdir_core::flow::{Effect, FailureCode};
 use memdir_core::report::ReportCode;
 use memdir_core::write::WriteOutcome;
 use memdir_simulation::{
-    Act, Ended, FaultKind, Folder, Process, Progress, STORE, SimHost, Tree, end, torn, written_tree,
+    Act, Ended, FAILURES, FaultKind, Folder, Process, Progress, STORE, SimHost, Tree, end, torn,
+    written_tree,
 };
-
-const CODES: [FailureCode; 20] = [
-    FailureCode::NotFound,
-    FailureCode::Exists,
-    FailureCode::Permission,
-    FailureCode::ReadOnly,
-    FailureCode::NoSpace,
-    FailureCode::NotADirectory,
-    FailureCode::IsADirectory,
-    FailureCode::NotEmpty,
-    FailureCode::Loop,
-    FailureCode::NameTooLong,
-    FailureCode::InvalidName,
-    FailureCode::TooLarge,
-    FailureCode::TooManyOpen,
-    FailureCode::CrossDevice,
-    FailureCode::Busy,
-    FailureCode::Unsupported,
-    FailureCode::Timeout,
-    FailureCode::Network,
-    FailureCode::Aborted,
-    FailureCode::Other,
-];
 
 /// A store and what is done to it.
 struct Case {
@@ -194,7 +172,7 @@ fn comparable(tree: &Tree) -> BTreeMap<String, String> {
 fn each_failure_at_each_effect() {
     for case in cases() {
         let done = comparable(&after(&case.tree, &case.act));
-        for code in CODES {
+        for code in FAILURES {
             let kind = FaultKind::Fail(code);
             each_effect(&case, kind, |at, result, mut host| {
                 let effect = host.trace[at].effect.clone();
