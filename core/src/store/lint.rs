@@ -8,10 +8,10 @@ use super::find::Opened;
 use super::{Place, read, scan};
 use crate::error::{Error, ErrorCode};
 use crate::flow::Host;
-use crate::limits::{FILE_MAX_BYTES, INDEX_NAME, TEAM_FOLDER};
+use crate::limits::{CONFLICTS_FOLDER, FILE_MAX_BYTES, INDEX_NAME, TEAM_FOLDER};
 use crate::lint::{Finding, Linter, Severity, sort};
 use crate::report::{ReportCode, ReportEntry};
-use crate::team::list_conflicts;
+use crate::team::{Conflict, list_conflicts};
 
 /// What is wrong with a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,19 +43,7 @@ pub(super) async fn lint(
                 finding.severity = Severity::Warning;
             }
         }
-        for conflict in list_conflicts(host, place).await? {
-            let message = format!(
-                "our version {} is kept, because a teammate changed it too",
-                conflict.id
-            );
-            let remedy = "see memdir team conflicts, then restore or drop it";
-            findings.push(Finding::new(
-                &conflict.path,
-                None,
-                ReportCode::TeamConflict,
-                (message, remedy),
-            ));
-        }
+        kept_versions(place, host, &mut findings).await?;
         let team_index = format!("{TEAM_FOLDER}/{INDEX_NAME}");
         let team_index = index(place, host, &team_index, &mut findings).await?;
         let index = index(place, host, INDEX_NAME, &mut findings).await?;
@@ -75,6 +63,37 @@ pub(super) async fn lint(
 }
 
 /// The text of an index; one that is there and cannot be read is a finding.
+/// Our versions that a sync has kept are for a person to deal with.
+async fn kept_versions(
+    place: &Place,
+    host: &Host,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Error> {
+    let conflicts = list_conflicts(host, place).await;
+    host.stop_if_cancelled()?;
+    match conflicts {
+        Ok(conflicts) => {
+            findings.extend(conflicts.into_iter().map(|Conflict { id, path, .. }| {
+                let message =
+                    format!("our version {id} is kept, because a teammate changed it too");
+                let remedy = "see memdir team conflicts, then restore or drop it";
+                Finding::new(path, None, ReportCode::TeamConflict, (message, remedy))
+            }))
+        }
+        Err(error) => {
+            let remedy = "make it readable to see which of your versions were kept";
+            let problem = (error.message, remedy);
+            findings.push(Finding::new(
+                CONFLICTS_FOLDER,
+                None,
+                ReportCode::Unlistable,
+                problem,
+            ));
+        }
+    }
+    Ok(())
+}
+
 async fn index(
     place: &Place,
     host: &Host,

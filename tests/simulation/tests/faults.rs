@@ -266,8 +266,12 @@ fn settings_file(effect: &Effect) -> Option<&str> {
 
 /// Whether a failed effect on a settings file says that there is none.
 fn says_missing(effect: &Effect, code: FailureCode) -> bool {
-    matches!(effect, Effect::RealPath { .. })
-        && matches!(code, FailureCode::NotFound | FailureCode::NotADirectory)
+    let may_be_missing = match effect {
+        Effect::RealPath { .. } => true,
+        Effect::List { path, .. } => path.ends_with("/.memdir/conflicts"),
+        _ => false,
+    };
+    may_be_missing && matches!(code, FailureCode::NotFound | FailureCode::NotADirectory)
 }
 
 /// Whether an effect stands between a scan and this memory.

@@ -132,8 +132,32 @@ fn everything_that_is_wrong_is_found() {
     assert_eq!(findings, wanted);
 
     assert!(!host.reads.contains_key("/etc/secret.md"));
-    let opened = |effect: &Effect| format!("{effect:?}").contains(".memdir");
+    // Of memdir's own folder only what a sync has kept is looked for.
+    let opened = |effect: &Effect| {
+        let effect = format!("{effect:?}");
+        effect.contains(".memdir") && !effect.contains("/.memdir/conflicts\"")
+    };
     assert!(!host.trace.iter().any(|traced| opened(&traced.effect)));
+}
+
+/// What a sync has kept is for a person to deal with.
+#[test]
+fn kept_versions_are_named() {
+    let mut tree = Tree::new();
+    let kept = "/mem/.memdir/conflicts/000000000000001-ab-000";
+    tree.file(format!("{kept}.bytes"), "ours\n");
+    tree.file(format!("{kept}.json"), r#"{"path":"team/a.md","atMs":1}"#);
+    let mut host = SimHost::with_tree(1, tree);
+    let store = Store::new(OpenOptions {
+        directory: Some("/mem".to_owned()),
+        ..OpenOptions::default()
+    });
+    let findings = host.run(store.lint()).map(|lint| lint.findings);
+    let findings = findings.unwrap_or_default();
+    assert!(
+        short(&findings).contains(&("team/a.md", None, Code::TeamConflict, WARNING)),
+        "{findings:?}"
+    );
 }
 
 #[test]
