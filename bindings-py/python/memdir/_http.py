@@ -1,12 +1,13 @@
 """One HTTP exchange. Every decision (method, address, headers, limits) is the core's.
 
 Proxies: those of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`), as httpx2
-reads them. Certificates: those that httpx2 trusts, or `SSL_CERT_FILE` and `SSL_CERT_DIR`.
+reads them, but for this machine's own addresses, which no proxy has to see. Certificates: those that httpx2 trusts, or `SSL_CERT_FILE` and `SSL_CERT_DIR`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from typing import TYPE_CHECKING
 
 from memdir import _core
@@ -56,6 +57,14 @@ async def exchange(effect: Json) -> Outcome:
         return failed("other", shown(error))
 
 
+def _is_own(host: str) -> bool:
+    """Whether an address is one of this machine, by its name alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
 async def _answer(effect: Json) -> Outcome:
     import httpx2  # noqa: PLC0415
 
@@ -63,7 +72,7 @@ async def _answer(effect: Json) -> Outcome:
         follow_redirects=False,
         # The whole exchange has one limit, which the caller holds.
         timeout=None,
-        trust_env=True,
+        trust_env=not _is_own(httpx2.URL(effect["url"]).host),
         # Also for http: the way to a proxy may be encrypted.
         verify=_trusted(),
         headers={"user-agent": f"memdir/{_core.__version__}"},

@@ -7,7 +7,8 @@ use super::key::Keys;
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, FileKind, Host, Listing, join_all};
 use crate::limits::{
-    OWN_FOLDER, SCAN_MAX_DEPTH, SCAN_READ_FILES, TEAM_ENTRY_BYTES, TEAM_FOLDER, TEMPORARY_ENDING,
+    INDEX_NAME, OWN_FOLDER, SCAN_MAX_DEPTH, SCAN_READ_FILES, TEAM_ENTRY_BYTES, TEAM_FOLDER,
+    TEMPORARY_ENDING,
 };
 use crate::report::{ReportCode, ReportEntry};
 use crate::store::Place;
@@ -95,7 +96,7 @@ impl Local {
         let checksum = hash(&bytes);
         match String::from_utf8(bytes) {
             Ok(text) => {
-                if known.get(key) != Some(&checksum) {
+                if known.get(key) != Some(&checksum) || key == INDEX_NAME {
                     self.contents.insert(key.to_owned(), text);
                 }
                 self.checksums.insert(key.to_owned(), checksum);
@@ -165,9 +166,17 @@ pub(super) async fn list(
         host.stop_if_cancelled()?;
         let mut next = Vec::new();
         for (folder, listing) in level.iter().zip(listings) {
-            let listing = listing
-                .map_err(|failure| Error::from_failure(&failure, "listing", &path_of(folder)))?;
-            take(folder, listing, &mut files, &mut next, &mut report);
+            match listing {
+                Ok(listing) => take(folder, listing, &mut files, &mut next, &mut report),
+                Err(failure) if folder.is_empty() => {
+                    return Err(Error::from_failure(&failure, "listing", TEAM_FOLDER));
+                }
+                Err(failure) => {
+                    let message = format!("the folder could not be listed: {}", failure.message);
+                    let entry = ReportEntry::new(path_of(folder), ReportCode::Unlistable, message);
+                    report.push(entry);
+                }
+            }
         }
         level = next;
     }

@@ -252,9 +252,10 @@ impl Remote {
             412 => Ok(Put::Outdated),
             413 => Ok(max_entries(&text).map_or(Put::TooLarge, Put::TooMany)),
             _ => {
-                let answer = json(&self.accepted(status, text)?)?;
+                let answered = self.accepted(status, text)?;
+                let answer = json(&answered)?;
                 let etag = answer.get("checksum").and_then(Value::as_str);
-                Ok(Put::Done(etag.map(str::to_owned)))
+                Ok(Put::Done(etag.map(str::to_owned).or(answered.etag)))
             }
         }
     }
@@ -441,7 +442,7 @@ struct Body {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entries {
-    entries: BTreeMap<String, String>,
+    entries: BTreeMap<String, Value>,
     entry_checksums: Option<BTreeMap<String, String>>,
 }
 
@@ -474,6 +475,10 @@ fn served(answer: &Answered, whole: bool) -> Result<Served, Error> {
     let content = body.content.ok_or_else(|| answer_error("has no entries"))?;
     let told = content.entry_checksums.unwrap_or_default();
     for (key, text) in content.entries {
+        let Value::String(text) = text else {
+            served.broken.push(key);
+            continue;
+        };
         let found = checksum(&text);
         if told.get(&key).is_some_and(|told| *told != found) {
             served.broken.push(key);

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, Host};
 use crate::limits::{
-    OWN_FOLDER, TEAM_FOLDER, TEAM_MARKER, TEAM_STATE_MAX_BYTES, TEAM_STATE_NAME, TOMBSTONES_NAME,
+    OWN_FOLDER, TEAM_API, TEAM_FOLDER, TEAM_MARKER, TEAM_STATE_MAX_BYTES, TEAM_STATE_NAME,
+    TOMBSTONES_NAME,
 };
 use crate::store::Place;
+use crate::text::quoted;
 
 /// The state of the last sync.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +31,6 @@ pub(crate) struct SyncState {
     pub left_out: BTreeMap<String, String>,
     /// The index that both sides had.
     pub index: Option<String>,
-    /// As many entries as the server takes, once it has said so.
-    pub max_entries: Option<usize>,
     /// Milliseconds since the epoch.
     pub synced_ms: i64,
     /// Forgotten entries that are to go from the server: when that was first seen.
@@ -49,26 +49,26 @@ pub(crate) struct Known {
 
 /// Reads the state; one of another server or folder says nothing about entries.
 pub(crate) async fn read(host: &Host, place: &Place, origin: &str) -> Result<Known, Error> {
+    let marker = read_file(host, place, &format!("{TEAM_FOLDER}/{TEAM_MARKER}")).await?;
+    let marker = marker.and_then(|bytes| String::from_utf8(bytes).ok());
+    if let Some(other) = marker.as_deref().and_then(repository_of)
+        && repository_of(&marker_text("", origin)).is_some_and(|ours| ours != other)
+    {
+        let message = format!(
+            "the team folder is that of {}; to share what is in it with another repository, remove {TEAM_FOLDER}/{TEAM_MARKER}",
+            quoted(other)
+        );
+        return Err(Error::new(ErrorCode::InvalidArgument, message).at(TEAM_FOLDER));
+    }
     let seen = read_file(host, place, &format!("{OWN_FOLDER}/{TEAM_STATE_NAME}")).await?;
     let state: Option<SyncState> = seen
         .as_ref()
         .and_then(|seen| serde_json::from_slice(seen).ok());
-    let marker = read_file(host, place, &format!("{TEAM_FOLDER}/{TEAM_MARKER}")).await?;
-    let marked = marker.and_then(|bytes| String::from_utf8(bytes).ok());
     let is_ours = state.as_ref().is_some_and(|state| {
-        state.origin == origin && marked.as_deref() == Some(marker_text(&state.mark).as_str())
+        state.origin == origin && marker == Some(marker_text(&state.mark, origin))
     });
     let state = match state {
         Some(state) if is_ours => state,
-        Some(SyncState {
-            origin: known,
-            max_entries,
-            ..
-        }) if known == origin => SyncState {
-            origin: known,
-            max_entries,
-            ..SyncState::default()
-        },
         _ => SyncState {
             origin: origin.to_owned(),
             ..SyncState::default()
@@ -125,7 +125,17 @@ pub(crate) fn marker_path(place: &Place) -> String {
     place.path(&format!("{TEAM_FOLDER}/{TEAM_MARKER}"))
 }
 
-/// A file that keeps itself out of a repository, and holds the mark.
-pub(crate) fn marker_text(mark: &str) -> String {
-    format!("*\n# {mark}\n")
+/// A file that keeps itself out of a repository, and holds the mark and whose memories these are. The mark is
+/// another one after each sync, so that a folder that comes back from a backup is not taken for the one that
+/// the state is about.
+pub(crate) fn marker_text(mark: &str, origin: &str) -> String {
+    let repository = origin
+        .rsplit_once(TEAM_API)
+        .map_or("", |(_, repository)| repository);
+    format!("*\n# {mark} {repository}\n")
+}
+
+fn repository_of(marker: &str) -> Option<&str> {
+    let (_, repository) = marker.strip_prefix("*\n# ")?.trim_end().split_once(' ')?;
+    (!repository.is_empty()).then_some(repository)
 }

@@ -11,6 +11,7 @@ use super::conflicts::{self, Conflict};
 use super::delta::checksum;
 use super::key::Keys;
 use super::local::{self, path_of};
+use super::merge::with_forgotten;
 use super::reconcile::{TeamAction, team_reconcile};
 use super::remote::{Patience, Put, Remote, Served, TeamDeletions, TeamOptions};
 use super::repository::find_repository;
@@ -19,13 +20,15 @@ use crate::error::{Error, ErrorCode};
 use crate::flow::{Host, Stream};
 use crate::limits::{
     INDEX_NAME, TEAM_BATCH_BYTES, TEAM_CONFLICT_RETRIES, TEAM_DELETE_AFTER_MS, TEAM_DELETE_MAX,
-    TEAM_DELETED, TEAM_ENTRY_BYTES, TEAM_SYNC_ATTEMPTS,
+    TEAM_DELETED, TEAM_ENTRY_BYTES, TEAM_FOLDER, TEAM_RECEIVE_FILES, TEAM_SYNC_ATTEMPTS,
 };
 use crate::memory::{MemoryType, parse_frontmatter};
 use crate::report::{ReportCode, ReportEntry};
 use crate::secrets::{SecretFinding, scan_secrets};
 use crate::store::{Place, Store};
-use crate::write::{Forget, Receive, Remember, StateEdit, Task, WriteOutcome};
+use crate::write::{
+    Forget, Receive, Remember, StateEdit, Task, WriteOutcome, kept_away, secret_in_path,
+};
 
 /// What a sync has done. Keys are paths relative to the team folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -70,6 +73,10 @@ pub(crate) struct Session<'a> {
     place: Place,
     remote: Remote,
     deletions: TeamDeletions,
+    /// As many entries as the server takes, once it has said so.
+    max_entries: Option<usize>,
+    /// Keys that were on the way to the server.
+    tried: BTreeSet<String>,
     /// Whether long work says on stderr how far it has got.
     progress: bool,
     pub result: TeamSync,
@@ -100,6 +107,8 @@ impl<'a> Session<'a> {
             place,
             remote,
             deletions: options.deletions,
+            max_entries: None,
+            tried: BTreeSet::new(),
             progress,
             result: TeamSync::default(),
         })
@@ -164,10 +173,7 @@ impl<'a> Session<'a> {
                 let message = "it is not uploaded: the server has another version, which cannot be put in its place; rename one of them";
                 ReportEntry::new(path_of(key), ReportCode::TeamConflict, message)
             }));
-            match self
-                .upload(&known.state, served, entries, &mut report)
-                .await?
-            {
+            match self.upload(served, entries, &mut report).await? {
                 Upload::Done => {
                     self.result.report.extend(report);
                     return Ok(());
@@ -208,7 +214,7 @@ impl<'a> Session<'a> {
         let mut report = Vec::new();
         let (entries, mut whole) = self.acceptable(&served, &mut report).await?;
         let total = entries.len();
-        let mut receive = Receive::new(known.clone(), entries.clone());
+        let mut receive = Receive::new(known.clone(), entries.clone(), served.checksums.clone());
         while receive.left() > 0 {
             let task = Task::Receive(receive);
             let (_, task) = self.store.write_in(self.host, |_| Ok(task)).await?;
@@ -226,7 +232,11 @@ impl<'a> Session<'a> {
         if receive.stale {
             return Ok(false);
         }
-        for (key, local) in std::mem::take(&mut receive.removals) {
+        let removals = std::mem::take(&mut receive.removals);
+        let late = removals.iter().skip(TEAM_DELETE_MAX);
+        // A teammate cannot empty a folder at once.
+        receive.failed.extend(late.map(|(key, _)| key.clone()));
+        for (key, local) in removals.into_iter().take(TEAM_DELETE_MAX) {
             let path = path_of(&key);
             let forget = |place: &Place| Forget::any(path, Some(local), place).map(Task::Forget);
             let (result, _) = self.store.write_in(self.host, forget).await?;
@@ -255,7 +265,9 @@ impl<'a> Session<'a> {
             state.left_out = others
                 .map(|(key, sum)| (key.clone(), sum.clone()))
                 .collect();
-            state.index = entries.get(INDEX_NAME).cloned();
+            if !failed.contains(INDEX_NAME) {
+                state.index = entries.get(INDEX_NAME).cloned();
+            }
             state.etag = served.etag.clone().filter(|_| whole);
             state.synced_ms = now_ms;
         });
@@ -275,12 +287,15 @@ impl<'a> Session<'a> {
             let _ = keys.accept(key);
         }
         let mut entries = BTreeMap::new();
+        let mut is_whole = served.broken.is_empty();
         for (key, content) in &served.entries {
             // A name from the server may be anything.
             let shown = path_of(&crate::text::one_line(key));
             if let Err(error) = keys.accept(key) {
                 let message = format!("the server's entry is left out: {}", error.message);
                 report.push(ReportEntry::new(shown, ReportCode::TeamKey, message));
+                // One that only a name here is in the way of comes when that is gone.
+                is_whole &= error.code != ErrorCode::KeyTwin;
             } else if content.len() as u64 > TEAM_ENTRY_BYTES {
                 let message = format!(
                     "the server's entry is left out: it has more than {TEAM_ENTRY_BYTES} bytes"
@@ -297,12 +312,12 @@ impl<'a> Session<'a> {
                 "the server's entry is left out: its content is not what its checksum says",
             ));
         }
-        Ok((entries, served.broken.is_empty()))
+        Ok((entries, is_whole))
     }
 
     /// What is to be uploaded, and which keys both sides have changed.
     async fn delta(
-        &self,
+        &mut self,
         known: &Known,
         served: &Served,
         report: &mut Vec<ReportEntry>,
@@ -310,7 +325,16 @@ impl<'a> Session<'a> {
         let base = &known.state.entries;
         let mut local = local::read(self.host, &self.place, &served.checksums).await?;
         report.append(&mut local.report);
-        let forgotten = state::forgotten(self.host, &self.place).await?;
+        let mut forgotten = state::forgotten(self.host, &self.place).await?;
+        let there = |key: &&String| local.checksums.contains_key(*key);
+        let there: Vec<String> = forgotten.keys().filter(there).cloned().collect();
+        if !there.is_empty() {
+            forgotten.retain(|key, _| !local.checksums.contains_key(key));
+            let remember = Remember::new(self.remote.origin(), None, Box::new(|_| {}));
+            let task = Task::Remember(remember.there_again(there));
+            self.store.write_in(self.host, |_| Ok(task)).await?;
+        }
+        show_forgotten(&mut local, &known.state, &forgotten, &served.checksums);
         let actions = team_reconcile(base, &local.checksums, &served.checksums, &forgotten);
         let keys_of = |wanted: TeamAction| {
             let keys = actions.iter().filter(move |(_, action)| **action == wanted);
@@ -326,17 +350,38 @@ impl<'a> Session<'a> {
             .map(|(key, here)| (key.clone(), here.clone()))
             .collect();
         if !same.is_empty() {
-            let edit: StateEdit = Box::new(move |state| state.entries.extend(same.clone()));
+            let index = same
+                .get(INDEX_NAME)
+                .and(local.contents.get(INDEX_NAME))
+                .cloned();
+            let tried = same.keys().filter(|key| self.tried.contains(*key));
+            self.result.sent.extend(tried.cloned());
+            let edit: StateEdit = Box::new(move |state| {
+                state.entries.extend(same.clone());
+                // It is of a version that is not known whole.
+                state.etag = None;
+                if index.is_some() {
+                    state.index.clone_from(&index);
+                }
+            });
             self.remember(None, edit).await?;
         }
-        let most = known.state.max_entries.unwrap_or(usize::MAX);
-        let over: BTreeSet<&String> = local.checksums.keys().skip(most).collect();
+        let most = self.max_entries.unwrap_or(usize::MAX);
+        let new = actions
+            .keys()
+            .filter(|key| !served.checksums.contains_key(*key));
+        let room = most.saturating_sub(served.checksums.len());
+        let over: BTreeSet<&String> = new.skip(room).collect();
         let mut entries = BTreeMap::new();
+        let mut hidden = 0;
         for key in keys_of(TeamAction::Send) {
             let Some(text) = local.contents.remove(&key) else {
                 continue;
             };
-            let why = if over.contains(&key) {
+            let why = if secret_in_path(&key).is_some() {
+                hidden += 1;
+                continue;
+            } else if over.contains(&key) {
                 let message = format!("it is not uploaded: the server takes {most} entries");
                 Some((ReportCode::TeamOverLimit, message))
             } else {
@@ -350,6 +395,16 @@ impl<'a> Session<'a> {
                     entries.insert(key, text);
                 }
             }
+        }
+        if hidden > 0 {
+            let message = format!(
+                "files that are not uploaded, because their names hold what looks like a secret: {hidden}; rename them"
+            );
+            report.push(ReportEntry::new(
+                TEAM_FOLDER,
+                ReportCode::SecretFound,
+                message,
+            ));
         }
         if self.deletions == TeamDeletions::Propagate {
             let forgotten: Vec<String> = keys_of(TeamAction::Forgotten).collect();
@@ -389,13 +444,13 @@ impl<'a> Session<'a> {
     /// Uploads batch after batch, and remembers each.
     async fn upload(
         &mut self,
-        state: &SyncState,
         served: Served,
         entries: BTreeMap<String, String>,
         report: &mut Vec<ReportEntry>,
     ) -> Result<Upload, Error> {
         let total = entries.len();
         let mut sent = 0;
+        self.tried.extend(entries.keys().cloned());
         let mut etag = served.etag;
         let mut batches = VecDeque::from(batch_entries(entries, TEAM_BATCH_BYTES));
         while let Some(batch) = batches.pop_front() {
@@ -410,18 +465,27 @@ impl<'a> Session<'a> {
                     }
                 }
                 Put::Outdated => return Ok(Upload::Outdated),
-                Put::TooMany(most) if state.max_entries != Some(most) => {
-                    let edit: StateEdit = Box::new(move |state| state.max_entries = Some(most));
-                    self.remember(None, edit).await?;
+                Put::TooMany(most) if self.max_entries != Some(most) => {
+                    self.max_entries = Some(most);
                     return Ok(Upload::Again);
                 }
                 Put::TooMany(most) => {
-                    let message = format!(
-                        "it is not uploaded: the server takes {most} entries, and has them already"
-                    );
-                    report.extend(batch.keys().map(|key| {
+                    let message = format!("it is not uploaded: the server takes {most} entries");
+                    let (old, new): (BTreeMap<_, _>, BTreeMap<_, _>) = batch
+                        .into_iter()
+                        .partition(|(key, _)| served.checksums.contains_key(key));
+                    report.extend(new.keys().map(|key| {
                         ReportEntry::new(path_of(key), ReportCode::TeamOverLimit, message.clone())
                     }));
+                    if new.is_empty() {
+                        let message = format!(
+                            "the team server takes {most} entries, and refuses to change those that it has"
+                        );
+                        return Err(Error::new(ErrorCode::TeamRefused, message));
+                    }
+                    if !old.is_empty() {
+                        batches.push_front(old);
+                    }
                 }
                 Put::TooLarge if batch.len() > 1 => {
                     let half = batch.keys().nth(batch.len() / 2).cloned();
@@ -509,7 +573,14 @@ impl<'a> Session<'a> {
     async fn say(&self, done: usize, total: usize, what: &str) -> Result<(), Error> {
         /// Work that is done in a moment needs no words.
         const LONG: usize = 200;
-        if self.progress && total > LONG {
+        // A line for every tenth of it.
+        let tenth = |done: usize| {
+            done.saturating_mul(10)
+                .checked_div(total)
+                .unwrap_or_default()
+        };
+        let is_step = tenth(done) != tenth(done.saturating_sub(TEAM_RECEIVE_FILES));
+        if self.progress && total > LONG && is_step {
             let line = format!("{what} {done} of {total}\n");
             let _ = self.host.print(Stream::Stderr, line).await;
             self.host.stop_if_cancelled()?;
@@ -525,6 +596,23 @@ enum Upload {
     Again,
     /// Somebody else was faster: ask what they have changed.
     Outdated,
+}
+
+/// Teammates keep the lines of what was forgotten here alone.
+fn show_forgotten(
+    local: &mut local::Local,
+    state: &SyncState,
+    forgotten: &BTreeMap<String, String>,
+    server: &BTreeMap<String, String>,
+) {
+    let away = kept_away(forgotten, server);
+    if let (Some(base), false) = (&state.index, away.is_empty())
+        && let Some(text) = local.contents.get_mut(INDEX_NAME)
+    {
+        *text = with_forgotten(base, text, &away);
+        let sum = checksum(text);
+        local.checksums.insert(INDEX_NAME.to_owned(), sum);
+    }
 }
 
 /// Why a text is not shared.
@@ -573,10 +661,15 @@ pub(crate) async fn status(store: &Store, host: &Host) -> Result<TeamStatus, Err
     };
     let known = state::read(host, &place, url.as_deref().unwrap_or_default()).await?;
     let state = known.state;
-    let local = local::read(host, &place, &state.entries).await?;
+    let mut local = local::read(host, &place, &state.entries).await?;
+    let forgotten = state::forgotten(host, &place).await?;
+    show_forgotten(&mut local, &state, &forgotten, &state.entries);
     let mut report = local.report;
     let mut to_send = Vec::new();
     for (key, text) in local.contents {
+        if local.checksums.get(&key) == state.entries.get(&key) {
+            continue;
+        }
         match unfit(&text) {
             Some((code, message)) => report.push(ReportEntry::new(path_of(&key), code, message)),
             None => to_send.push(key),

@@ -240,7 +240,7 @@ pub(super) fn without_secrets(text: &str) -> String {
 
 /// The kind of a secret in the names of a path. There a token may follow a `_` and an ending may follow
 /// it, where a scan of prose takes neither for a token.
-pub(super) fn secret_in_path(path: &str) -> Option<String> {
+pub(crate) fn secret_in_path(path: &str) -> Option<String> {
     let label = |text: &str| secrets_in(text).first().map(|secret| secret.label.clone());
     label(path).or_else(|| {
         path.split('/').find_map(|name| {

@@ -24,12 +24,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::commit::End;
 pub(crate) use self::forget::{Forget, Undo};
-pub(crate) use self::guard::hidden;
+pub(crate) use self::guard::{hidden, secret_in_path};
 pub(crate) use self::keep::{KEPT_BYTES, KEPT_RECORD, KeptRecord};
 use self::lock::{Lock, Pauses};
 pub(crate) use self::log::{log_entry, with_entry};
 pub(crate) use self::raw::{Move, Put, TextEdit};
-pub(crate) use self::receive::{Receive, Remember, StateEdit};
+pub(crate) use self::receive::{Receive, Remember, StateEdit, kept_away};
 pub(crate) use self::result::hash;
 pub(crate) use self::save::Save;
 use crate::error::{Error, ErrorCode};

@@ -20,7 +20,9 @@ use crate::report::{ReportCode, ReportEntry};
 use crate::store::Place;
 use crate::store::own;
 use crate::team::state::{self, Known, SyncState, marker_path, marker_text};
-use crate::team::{TeamAction, checksum, decide, merge_team_index};
+use crate::team::{
+    TeamAction, checksum, decide, merge_team_index, with_forgotten, without_forgotten,
+};
 
 /// What came from the server, and how far it has got.
 pub(crate) struct Receive {
@@ -28,6 +30,8 @@ pub(crate) struct Receive {
     known: Known,
     /// Key to content.
     entries: BTreeMap<String, String>,
+    /// Key to checksum.
+    sums: BTreeMap<String, String>,
     /// Keys that are still to be done, the next one last.
     rest: Vec<String>,
     /// How many are done one by one, because one of them failed among others.
@@ -45,9 +49,14 @@ pub(crate) struct Receive {
 }
 
 impl Receive {
-    pub fn new(known: Known, entries: BTreeMap<String, String>) -> Self {
+    pub fn new(
+        known: Known,
+        entries: BTreeMap<String, String>,
+        sums: BTreeMap<String, String>,
+    ) -> Self {
         Self {
             known,
+            sums,
             rest: entries.keys().rev().cloned().collect(),
             entries,
             singly: 0,
@@ -94,22 +103,24 @@ impl Receive {
                     portion.report.push(entry);
                     continue;
                 }
-                Err(error) => return self.end_portion(&keys, error, path),
+                Err(error) => return self.end_portion(&keys, error, path, &place),
             };
-            self.plan(key, current, forgotten.get(key), &mut portion);
+            self.plan(key, current, &forgotten, &mut portion);
         }
-        let Portion {
-            mut changes,
-            copies,
-            received,
-            conflicts,
-            removals,
-            report,
-        } = portion;
         let mut kept = Vec::new();
-        for (path, bytes) in &copies {
-            kept.push(keep_conflict(host, lock, path, bytes, now_ms).await?);
+        for step in &portion.steps {
+            kept.push(match &step.copy {
+                Some(bytes) => {
+                    Some(keep_conflict(host, lock, &path_of(&step.key), bytes, now_ms).await?)
+                }
+                None => None,
+            });
             host.stop_if_cancelled()?;
+        }
+        let (mut changes, mut changing) = (Vec::new(), Vec::new());
+        for step in &mut portion.steps {
+            changing.push(step.change.is_some());
+            changes.extend(step.change.take());
         }
         let committed = match changes.is_empty() {
             true => Ok(Committed {
@@ -122,19 +133,32 @@ impl Receive {
             Ok(Committed { done, end }) => (done, end),
             Err(error) => (0, Err(error)),
         };
-        // The copies of what was not replaced are not needed.
-        let not_done: Vec<Change> = changes.split_off(done.min(changes.len()));
-        for (item, (path, _)) in kept.iter().zip(&copies) {
-            if not_done.iter().any(|change| change.path == *path) {
-                item.remove(&host.shielded(), lock).await;
+        let is_whole = end == Ok(End::Done);
+        let (mut number, mut received) = (0, Vec::new());
+        for ((step, kept), is_change) in portion.steps.into_iter().zip(kept).zip(changing) {
+            let is_done = is_whole || (is_change && number < done);
+            number += usize::from(is_change);
+            if is_done {
+                received.extend(is_change.then(|| step.key.clone()));
+                self.removals.extend(step.removal);
+                if let Some(message) = step.conflict {
+                    let path = path_of(&step.key);
+                    self.report
+                        .push(ReportEntry::new(path, ReportCode::TeamConflict, message));
+                    self.conflicts.push(step.key);
+                }
+            } else if let Some(kept) = kept {
+                // The copy of what was not replaced is not needed.
+                kept.remove(&host.shielded(), lock).await;
             }
         }
+        self.received.extend(received.iter().cloned());
         match end {
             Ok(End::Done) => {}
             Ok(again) => return Ok(again.again().unwrap_or(Next::Changed)),
             Err(error) => {
                 let path = error.path.clone().unwrap_or_default();
-                return self.end_portion(&keys, error, &path);
+                return self.end_portion(&keys, error, &path, &place);
             }
         }
         for key in received.iter().filter(|key| forgotten.contains_key(*key)) {
@@ -146,10 +170,7 @@ impl Receive {
         self.rest
             .truncate(self.rest.len().saturating_sub(keys.len()));
         self.singly = self.singly.saturating_sub(1);
-        self.received.extend(received);
-        self.conflicts.extend(conflicts);
-        self.removals.extend(removals);
-        self.report.extend(report);
+        self.report.extend(portion.report);
         Ok(Next::Done(WriteResult::at(TEAM_FOLDER, &place, None)))
     }
 
@@ -158,78 +179,85 @@ impl Receive {
         &self,
         key: &str,
         current: Option<Current>,
-        forgotten: Option<&String>,
+        forgotten: &BTreeMap<String, String>,
         portion: &mut Portion,
     ) {
         let Some(content) = self.entries.get(key) else {
             return;
         };
         let state = &self.known.state;
-        let local = current.as_ref().map(|current| hash(&current.bytes));
+        let is_index = key == INDEX_NAME;
+        // Teammates keep the lines of what was forgotten here, and here they stay away.
+        let away = match is_index {
+            true => kept_away(forgotten, &self.sums),
+            false => Vec::new(),
+        };
+        let ours = current.as_ref().map(|current| match &state.index {
+            Some(base) if !away.is_empty() => with_forgotten(base, &current.text, &away),
+            _ => current.text.clone(),
+        });
+        let local = current.as_ref().map(|current| match &ours {
+            Some(ours) if !away.is_empty() => checksum(ours),
+            _ => hash(&current.bytes),
+        });
         let server = checksum(content);
         let action = decide(
             state.entries.get(key).map(String::as_str),
             local.as_deref(),
             Some(&server),
-            forgotten.map(String::as_str),
+            forgotten.get(key).map(String::as_str),
         );
-        let path = path_of(key);
-        let mut change = |old, new: &str| {
-            portion.changes.push(Change {
-                path: path.clone(),
-                old,
-                new: new.to_owned(),
-                keep: false,
-            });
-            portion.received.push(key.to_owned());
-        };
+        let mut step = Step::of(key);
+        let is_deleted = content == TEAM_DELETED;
         match (action, current) {
-            (Some(TeamAction::Receive), current) => change(current, content),
-            (Some(TeamAction::Remove), Some(_)) => {
-                portion
-                    .removals
-                    .push((key.to_owned(), local.unwrap_or_default()));
+            (Some(TeamAction::Receive), current) => {
+                step.change = Some(change(key, current, without_forgotten(content, &away)));
+            }
+            (Some(TeamAction::Remove), Some(current)) => {
+                step.removal = Some((key.to_owned(), hash(&current.bytes)));
+            }
+            (Some(TeamAction::Conflict), Some(current)) if is_deleted => {
+                step.removal = Some((key.to_owned(), hash(&current.bytes)));
+                step.copy = Some(current.bytes);
+                step.conflict = Some(
+                    "it was changed here and deleted by a teammate: it is gone here, and ours is kept; see memdir team conflicts",
+                );
             }
             (Some(TeamAction::Conflict), Some(current)) => {
-                let merged = (key == INDEX_NAME && !current.text.is_empty())
-                    .then(|| merge_team_index(state.index.as_deref(), &current.text, content));
-                let bytes = current.bytes.clone();
-                let lost = match merged {
-                    Some(merged) => {
-                        if merged.content != current.text {
-                            change(Some(current), &merged.content);
-                        }
-                        merged.lost
+                let merged = match &ours {
+                    Some(ours) if is_index && !ours.is_empty() => {
+                        Some(merge_team_index(state.index.as_deref(), ours, content))
                     }
-                    None if content == TEAM_DELETED => {
-                        portion
-                            .removals
-                            .push((key.to_owned(), local.unwrap_or_default()));
-                        true
-                    }
-                    None => {
-                        change(Some(current), content);
-                        true
-                    }
+                    _ => None,
                 };
-                if lost {
-                    portion.conflicts.push(key.to_owned());
-                    portion.report.push(ReportEntry::new(
-                        &path,
-                        ReportCode::TeamConflict,
+                if merged.as_ref().is_none_or(|merged| merged.lost) {
+                    step.copy = Some(current.bytes.clone());
+                    step.conflict = Some(
                         "it was changed here and by a teammate: the server's version is in place, ours is kept; see memdir team conflicts",
-                    ));
-                    portion.copies.push((path, bytes));
+                    );
+                }
+                let new = merged.map_or_else(|| content.clone(), |merged| merged.content);
+                let new = without_forgotten(&new, &away);
+                if new != current.text {
+                    step.change = Some(change(key, Some(current), new));
                 }
             }
-            _ => {}
+            _ => return,
         }
+        portion.steps.push(step);
     }
 
     /// One that fails among many is found by doing them one by one; what its own path is to blame for is
     /// reported, and the others go on.
-    fn end_portion(&mut self, keys: &[String], error: Error, path: &str) -> Result<Next, Error> {
-        let of_path = error.code.is_of_path() || error.code == ErrorCode::Loop;
+    fn end_portion(
+        &mut self,
+        keys: &[String],
+        error: Error,
+        path: &str,
+        place: &Place,
+    ) -> Result<Next, Error> {
+        let of_path = error.code.is_of_path()
+            || matches!(error.code, ErrorCode::Loop | ErrorCode::Permission);
         match keys {
             _ if !of_path => Err(error),
             [key] => {
@@ -238,7 +266,7 @@ impl Receive {
                 self.singly = self.singly.saturating_sub(1);
                 let entry = ReportEntry::new(path, ReportCode::Unreadable, error.message);
                 self.report.push(entry);
-                Ok(Next::Changed)
+                Ok(Next::Done(WriteResult::at(TEAM_FOLDER, place, None)))
             }
             many => {
                 self.singly = many.len();
@@ -251,13 +279,54 @@ impl Receive {
 /// What is done under one lock.
 #[derive(Default)]
 struct Portion {
-    changes: Vec<Change>,
-    /// What of ours is kept: its path and its bytes.
-    copies: Vec<(String, Vec<u8>)>,
-    received: Vec<String>,
-    conflicts: Vec<String>,
-    removals: Vec<(String, String)>,
+    steps: Vec<Step>,
     report: Vec<ReportEntry>,
+}
+
+/// What is done about one entry.
+struct Step {
+    key: String,
+    change: Option<Change>,
+    /// Our version, to be kept.
+    copy: Option<Vec<u8>>,
+    /// Why it is.
+    conflict: Option<&'static str>,
+    /// The key, with the checksum of what is here, when it is to go.
+    removal: Option<(String, String)>,
+}
+
+impl Step {
+    fn of(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            change: None,
+            copy: None,
+            conflict: None,
+            removal: None,
+        }
+    }
+}
+
+fn change(key: &str, old: Option<Current>, new: String) -> Change {
+    Change {
+        path: path_of(key),
+        old,
+        new,
+        keep: false,
+    }
+}
+
+/// The paths of memories that were forgotten here alone: the server still has them.
+pub(crate) fn kept_away(
+    forgotten: &BTreeMap<String, String>,
+    server: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let deleted = checksum(TEAM_DELETED);
+    forgotten
+        .keys()
+        .filter(|key| server.get(*key).is_some_and(|sum| *sum != deleted))
+        .map(|key| path_of(key))
+        .collect()
 }
 
 fn path_of(key: &str) -> String {
@@ -290,6 +359,8 @@ pub(crate) struct Remember {
     /// The state that it must still be, if any.
     known: Option<Known>,
     edit: StateEdit,
+    /// Keys of files that are there again, which are not forgotten any more.
+    there: Vec<String>,
     /// Whether it was another by then, and nothing was written.
     pub stale: bool,
 }
@@ -300,8 +371,15 @@ impl Remember {
             origin: origin.to_owned(),
             known,
             edit,
+            there: Vec::new(),
             stale: false,
         }
+    }
+
+    /// Takes back that these keys were forgotten.
+    pub fn there_again(mut self, keys: Vec<String>) -> Self {
+        self.there = keys;
+        self
     }
 
     pub(super) async fn attempt(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
@@ -316,19 +394,27 @@ impl Remember {
             self.stale = true;
             return Ok(done);
         }
-        let before = state.clone();
-        (self.edit)(&mut state);
-        if is_ours && state == before {
-            return Ok(done);
-        }
-        if !is_ours {
-            let random = host.random(TOKEN_BYTES).await;
-            host.stop_if_cancelled()?;
-            state.mark = own::hex(&random.unwrap_or_default());
-            let marked = mark_folder(host, lock, &place, &state.mark).await?;
+        for key in &self.there {
+            let marked = tombstones::mark(host, lock, &path_of(key), None).await?;
             if let Some(again) = marked.again() {
                 return Ok(again);
             }
+        }
+        let before = state.clone();
+        (self.edit)(&mut state);
+        for key in &self.there {
+            state.leaving.remove(key);
+        }
+        if is_ours && state == before {
+            return Ok(done);
+        }
+        let random = host.random(TOKEN_BYTES).await;
+        host.stop_if_cancelled()?;
+        state.mark = own::hex(&random.unwrap_or_default());
+        let text = marker_text(&state.mark, &self.origin);
+        let marked = mark_folder(host, lock, &place, text).await?;
+        if let Some(again) = marked.again() {
+            return Ok(again);
         }
         let json = serde_json::to_string(&state).unwrap_or_default();
         let end = lock.replace(host, TEAM_STATE_NAME, json).await?;
@@ -341,7 +427,7 @@ async fn mark_folder(
     host: &Host,
     lock: &Lock<'_>,
     place: &Place,
-    mark: &str,
+    text: String,
 ) -> Result<End, Error> {
     let stat = host.lstat(&place.path(TEAM_FOLDER)).await;
     host.stop_if_cancelled()?;
@@ -354,6 +440,5 @@ async fn mark_folder(
     host.stop_if_cancelled()?;
     made.map_err(failed)?;
     let file = marker_path(place);
-    lock.replace_file(host, TEAM_MARKER, &file, marker_text(mark))
-        .await
+    lock.replace_file(host, TEAM_MARKER, &file, text).await
 }

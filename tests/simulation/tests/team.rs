@@ -2,10 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use memdir_core::ErrorCode;
+use memdir_core::flow::FailureCode;
 use memdir_core::report::ReportCode;
 use memdir_core::store::Store;
 use memdir_core::team::{TeamDeletions, TeamSync};
-use memdir_simulation::{SimHost, TeamServer, Tree, team_files, team_options};
+use memdir_simulation::{
+    Attempt, Body, Network, SimHost, TeamServer, Tree, team_files, team_options,
+};
 
 const REPO: &str = "repo=acme/app";
 
@@ -252,4 +255,193 @@ fn a_token_goes_over_no_open_line() {
     let mut ada = machine(1, &TeamServer::default(), &[]);
     let error = ada.run(Store::new(open).team_pull()).unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidArgument);
+}
+
+/// What is forgotten here alone stays in the index that teammates see.
+#[test]
+fn forgetting_takes_no_line_from_teammates() {
+    let server = TeamServer::default();
+    let index = "- [A](a.md)\n- [B](b.md)\n";
+    let mut ada = machine(
+        1,
+        &server,
+        &[("a.md", "a\n"), ("b.md", "b\n"), ("MEMORY.md", index)],
+    );
+    sync(&mut ada);
+    let store = Store::new(team_options());
+    ada.run(store.forget("team/a.md".to_owned(), Default::default()))
+        .unwrap();
+    assert_eq!(file(&ada, "MEMORY.md").as_deref(), Some("- [B](b.md)\n"));
+    assert_eq!(sync(&mut ada), TeamSync::default());
+    assert!(ada.run(store.team_status()).unwrap().to_send.is_empty());
+    assert_eq!(server.entries()["MEMORY.md"], index);
+    // Edits on either side go the usual way.
+    server.set("MEMORY.md", "- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n");
+    sync(&mut ada);
+    assert_eq!(
+        file(&ada, "MEMORY.md").as_deref(),
+        Some("- [B](b.md)\n- [C](c.md)\n")
+    );
+    edit(
+        &mut ada,
+        "MEMORY.md",
+        "- [B](b.md)\n- [C](c.md)\n- [D](d.md)\n",
+    );
+    assert_eq!(sync(&mut ada).sent, ["MEMORY.md"]);
+    let all = "- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n- [D](d.md)\n";
+    assert_eq!(server.entries()["MEMORY.md"], all);
+    assert_eq!(sync(&mut ada), TeamSync::default());
+    // Brought back, nothing is to be sent either.
+    ada.run(store.undo_forget(None)).unwrap();
+    let back = file(&ada, "MEMORY.md").unwrap();
+    assert_eq!(back.matches("- [A](a.md)").count(), 1, "{back}");
+}
+
+/// An old folder that is put back is older than what the state says.
+#[test]
+fn a_backup_does_not_overwrite_the_server() {
+    let server = TeamServer::default();
+    let mut ada = machine(1, &server, &[("a.md", "old\n")]);
+    sync(&mut ada);
+    let backup = ada.tree.clone();
+    server.set("a.md", "new\n");
+    sync(&mut ada);
+    for path in ["/mem/team/a.md", "/mem/team/.memdir/.gitignore"] {
+        let Some(Body::File(bytes)) = backup
+            .nodes()
+            .get(path.as_bytes())
+            .map(|node| node.body.clone())
+        else {
+            panic!("{path} is not in the backup");
+        };
+        let now = ada.clock_ms;
+        ada.tree.overwrite(path, bytes, now);
+    }
+    let result = sync(&mut ada);
+    assert_eq!(
+        (result.sent.len(), result.conflicts.len()),
+        (0, 1),
+        "{result:?}"
+    );
+    assert_eq!(server.entries()["a.md"], "new\n");
+    assert_eq!(file(&ada, "a.md").as_deref(), Some("new\n"));
+}
+
+#[test]
+fn a_folder_of_another_repository_is_not_shared() {
+    let server = TeamServer::default();
+    let mut ada = machine(1, &server, &[("a.md", "a\n")]);
+    sync(&mut ada);
+    let mut other = team_options();
+    if let Some(team) = &mut other.team {
+        team.repository = Some("acme/other".to_owned());
+    }
+    let error = ada.run(Store::new(other).team_sync()).unwrap_err();
+    assert_eq!(error.code, ErrorCode::InvalidArgument);
+    assert!(error.message.contains("acme/app"), "{error}");
+}
+
+#[test]
+fn what_is_there_again_is_not_forgotten_any_more() {
+    let server = TeamServer::default();
+    let mut ada = machine(1, &server, &[("a.md", "a\n")]);
+    sync(&mut ada);
+    let store = Store::new(team_options());
+    ada.run(store.forget("team/a.md".to_owned(), Default::default()))
+        .unwrap();
+    ada.tree.file("/mem/team/a.md", "written again\n");
+    assert_eq!(sync(&mut ada).sent, ["a.md"]);
+    // Taken away by hand, it comes back.
+    ada.tree.take("/mem/team/a.md");
+    assert_eq!(sync(&mut ada).received, ["a.md"]);
+}
+
+#[test]
+fn teammates_cannot_empty_a_folder_at_once() {
+    let server = TeamServer::default();
+    let files: Vec<(String, &str)> = (0..30).map(|n| (format!("m{n:02}.md"), "x\n")).collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(key, text)| (key.as_str(), *text))
+        .collect();
+    let mut ada = machine(1, &server, &files);
+    sync(&mut ada);
+    for (key, _) in &files {
+        server.set(key, "<!-- memdir: deleted -->\n");
+    }
+    assert_eq!(sync(&mut ada).removed.len(), 10);
+    assert_eq!(sync(&mut ada).removed.len(), 10);
+}
+
+/// An answer that was lost leaves the state of a version that is not known whole.
+#[test]
+fn a_lost_answer_hides_no_later_change() {
+    let server = TeamServer::default();
+    let mut ada = machine(1, &server, &[("a.md", "one\n")]);
+    sync(&mut ada);
+    edit(&mut ada, "a.md", "two\n");
+    let lossy = server.clone();
+    let mut lose = true;
+    ada.network = Some(Network::serving(move |request| {
+        let answer = lossy.answer(request);
+        if request.method == "PUT" && std::mem::take(&mut lose) {
+            return Attempt::fail(FailureCode::Network);
+        }
+        Attempt::answer(answer)
+    }));
+    assert_eq!(push(&mut ada).sent, ["a.md"]);
+    ada.network = Some(server.network());
+    // Back to what it was: the version of before.
+    server.set("a.md", "one\n");
+    assert_eq!(sync(&mut ada).received, ["a.md"]);
+    assert_eq!(file(&ada, "a.md").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn a_full_server_still_takes_edits() {
+    let server = TeamServer::default();
+    let mut ada = machine(1, &server, &[("b.md", "b"), ("c.md", "c")]);
+    sync(&mut ada);
+    server.limit_entries(2);
+    ada.tree.file("/mem/team/a.md", "new");
+    edit(&mut ada, "b.md", "b2");
+    edit(&mut ada, "c.md", "c2");
+    let result = sync(&mut ada);
+    assert_eq!(result.sent, ["b.md", "c.md"]);
+    let codes: Vec<_> = result
+        .report
+        .iter()
+        .map(|entry| (entry.path.as_str(), entry.code))
+        .collect();
+    assert_eq!(codes, [("team/a.md", ReportCode::TeamOverLimit)]);
+}
+
+#[test]
+fn what_a_name_here_kept_away_comes_when_that_is_gone() {
+    let server = TeamServer::with(&[("foo.md", "theirs\n")]);
+    let mut ada = machine(1, &server, &[("Foo.md", "ours\n")]);
+    sync(&mut ada);
+    ada.tree.shift("/mem/team/Foo.md", "/mem/team/other.md");
+    let result = sync(&mut ada);
+    assert_eq!(
+        (result.received.as_slice(), result.sent.as_slice()),
+        (
+            ["foo.md".to_owned()].as_slice(),
+            ["other.md".to_owned()].as_slice()
+        )
+    );
+}
+
+#[test]
+fn a_name_that_is_a_secret_is_neither_sent_nor_said() {
+    let secret = format!(
+        "ghp_{}",
+        "aB3dE5gH7j".repeat(4).get(..36).unwrap_or_default()
+    );
+    let server = TeamServer::default();
+    let mut ada = machine(1, &server, &[(&format!("{secret}.md"), "x\n")]);
+    let result = push(&mut ada);
+    assert!(result.sent.is_empty());
+    assert_eq!(result.report[0].code, ReportCode::SecretFound);
+    assert!(!format!("{result:?}").contains(&secret));
 }

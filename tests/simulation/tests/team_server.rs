@@ -73,10 +73,6 @@ fn what_is_no_answer_is_an_error_and_changes_nothing() {
         ),
         (Attempt::http(200, &[], "{}"), ErrorCode::TeamAnswer),
         (Attempt::http(200, &[], "[1]"), ErrorCode::TeamAnswer),
-        (
-            Attempt::http(200, &[], r#"{"content":{"entries":{"a.md":1}}}"#),
-            ErrorCode::TeamAnswer,
-        ),
         (Attempt::fail(FailureCode::TooLarge), ErrorCode::TeamAnswer),
         (
             Attempt::http(302, &[("location", "https://evil.example/")], ""),
@@ -177,6 +173,31 @@ fn what_is_not_what_its_checksum_says_is_left_out() {
     assert_eq!(result.received, ["b.md"]);
     assert_eq!(result.report[0].code, ReportCode::TeamChecksum);
     assert_eq!(team_files(&host.tree)["a.md"], "a\n");
+}
+
+#[test]
+fn one_entry_that_is_no_text_does_not_keep_the_others_away() {
+    let body = r#"{"content":{"entries":{"a.md":null,"b.md":"b\n"}}}"#;
+    let mut host = scripted(vec![Attempt::http(200, &[], body)]);
+    let result = pull(&mut host).unwrap();
+    assert_eq!(result.received, ["b.md"]);
+    assert_eq!(result.report[0].code, ReportCode::TeamChecksum);
+}
+
+/// Each fails by itself, and what comes after them comes all the same.
+#[test]
+fn entries_below_a_link_that_leads_in_a_circle_are_left_out() {
+    let server = TeamServer::with(&[("zz.md", "z\n")]);
+    for number in 0..40 {
+        server.set(&format!("loop/{number}.md"), "x\n");
+    }
+    let mut tree = tree(&[]);
+    tree.link("/mem/team/loop", "loop");
+    let mut host = SimHost::with_tree(1, tree);
+    host.network = Some(server.network());
+    let result = pull(&mut host).unwrap();
+    assert_eq!(result.received, ["zz.md"]);
+    assert_eq!(result.report.len(), 40);
 }
 
 #[test]
