@@ -1,8 +1,8 @@
 """One HTTP exchange. Every decision (method, address, headers, limits) is the core's.
 
 Proxies: those of the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`), as httpx2
-reads them, but for this machine's own addresses, which no proxy has to see. Certificates: those that
-httpx2 trusts, or `SSL_CERT_FILE` and `SSL_CERT_DIR`.
+reads them, but for this machine's own addresses, which no proxy has to see. Certificates: those
+that httpx2 trusts, or `SSL_CERT_FILE` and `SSL_CERT_DIR`.
 """
 
 from __future__ import annotations
