@@ -29,9 +29,10 @@ pub fn validate_team_key(key: &str, others: &[String]) -> Result<String, Error> 
     Ok(key.to_owned())
 }
 
-/// Keys that can be files of one folder side by side, on every machine.
+/// Keys that can be files of one folder side by side, on every machine. What a server of team memories
+/// needs, as it takes one key after another.
 #[derive(Debug, Default)]
-pub(crate) struct Keys {
+pub struct Keys {
     /// By the number of the folder and the folded name. Ordered, since whoever chooses the keys could
     /// choose them so that a hash of names fails.
     taken: BTreeMap<(usize, String), Taken>,
@@ -61,7 +62,7 @@ impl Keys {
     ///
     /// # Errors
     /// Those of [`validate_team_key`].
-    pub(crate) fn accept(&mut self, key: &str) -> Result<(), Error> {
+    pub fn accept(&mut self, key: &str) -> Result<(), Error> {
         if let Some(fault) = fault(key) {
             return Err(refused(key, fault));
         }

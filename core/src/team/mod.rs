@@ -21,7 +21,7 @@ pub(crate) use conflicts::{
 };
 pub use delta::{checksum, team_delta};
 pub(crate) use key::is_device;
-pub use key::validate_team_key;
+pub use key::{Keys as TeamKeys, validate_team_key};
 pub use merge::{MergedIndex, merge_team_index};
 pub(crate) use merge::{with_forgotten, without_forgotten};
 pub(crate) use reconcile::decide;
