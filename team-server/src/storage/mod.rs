@@ -1,0 +1,182 @@
+//! What is kept, and how it changes: tokens, repositories, entries and every revision of them. A
+//! change is one transaction that the [`crate::writer`] makes; reading is always one statement, so
+//! nobody sees half a change.
+
+mod database;
+mod index;
+mod put;
+mod read;
+mod tokens;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use database::Address;
+pub(crate) use index::Indexes;
+pub(crate) use put::{Author, Condition, Entry, Refusal, Stored, Upload};
+pub(crate) use read::{Contents, Hashes, Head, RevisionHead, Totals};
+pub use tokens::TokenHead;
+
+use database::{Change, Pools, Value};
+
+/// Why the database did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// There is no space left for the data.
+    #[error("there is no space left for the data")]
+    Full,
+    /// The file of the data cannot be opened.
+    #[error("cannot open {}: {error}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The file of the data was removed or another one was put in its place.
+    #[error("the file of the data is gone or another one; put it back, or restart the server")]
+    Moved,
+    /// The data are not what this program wrote.
+    #[error("the data are damaged: {0}")]
+    Damaged(&'static str),
+    /// The database is made for another version of this program.
+    #[error("the database cannot be brought to this version: {0}")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// It does not answer, is locked, or cannot write.
+    #[error("the database does not answer as it should: {0}")]
+    Unavailable(sqlx::Error),
+}
+
+impl From<sqlx::Error> for StorageError {
+    fn from(error: sqlx::Error) -> Self {
+        let code = match &error {
+            sqlx::Error::Database(database) => database.code(),
+            _ => None,
+        };
+        match code.as_deref() {
+            // SQLITE_FULL, and PostgreSQL's disk_full.
+            Some("13" | "53100") => Self::Full,
+            _ => Self::Unavailable(error),
+        }
+    }
+}
+
+/// The database.
+#[derive(Clone, Debug)]
+pub struct Storage {
+    pools: Pools,
+    /// The file as it was when it was opened; none where there is no file.
+    file: Option<(PathBuf, Identity)>,
+}
+
+/// What tells one file from another under the same name.
+type Identity = Option<(u64, u64)>;
+
+impl Storage {
+    /// Opens the database and brings its tables to this version.
+    ///
+    /// # Errors
+    /// When it cannot be reached or belongs to a newer version.
+    pub async fn open(address: &Address) -> Result<Self, StorageError> {
+        let pools = Pools::open(address).await?;
+        let file = match address {
+            Address::File { path, .. } => Some((path.clone(), identity(path)?)),
+            Address::Postgres(_) => None,
+        };
+        Ok(Self { pools, file })
+    }
+
+    /// A change, with the promise that what is committed is where the next start will look.
+    pub(crate) async fn change(&self) -> Result<OpenChange, StorageError> {
+        self.check_file()?;
+        let change = self.pools.change().await?;
+        let is_postgres = self.pools.is_postgres();
+        Ok(OpenChange {
+            change,
+            is_postgres,
+        })
+    }
+
+    /// Whether it can be read.
+    pub(crate) async fn check(&self) -> Result<(), StorageError> {
+        self.check_file()?;
+        let probe = self.pools.rows("SELECT id FROM probe", &[]);
+        match tokio::time::timeout(Duration::from_secs(3), probe).await {
+            Ok(rows) => rows.map(drop),
+            Err(_) => Err(StorageError::Unavailable(sqlx::Error::PoolTimedOut)),
+        }
+    }
+
+    /// SQLite goes on writing into a file that was removed, and all of it would be lost.
+    fn check_file(&self) -> Result<(), StorageError> {
+        match &self.file {
+            Some((path, opened)) if identity(path).ok().as_ref() != Some(opened) => {
+                Err(StorageError::Moved)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends what is open, in good order.
+    pub async fn close(&self) {
+        self.pools.close().await;
+    }
+}
+
+/// A change under way.
+pub(crate) struct OpenChange {
+    change: Change,
+    is_postgres: bool,
+}
+
+impl OpenChange {
+    /// Begins a part that can be undone by itself.
+    pub async fn begin_part(&mut self) -> Result<(), StorageError> {
+        self.change.control("SAVEPOINT part").await
+    }
+
+    /// Keeps the part, until the whole is committed.
+    pub async fn keep_part(&mut self) -> Result<(), StorageError> {
+        self.change.control("RELEASE SAVEPOINT part").await
+    }
+
+    /// Undoes the part alone.
+    pub async fn undo_part(&mut self) -> Result<(), StorageError> {
+        self.change.control("ROLLBACK TO SAVEPOINT part").await?;
+        self.keep_part().await
+    }
+
+    /// Writes something that says nothing, to learn whether writing works.
+    pub async fn probe(&mut self, now_ms: i64) -> Result<(), StorageError> {
+        let sql = "UPDATE probe SET written_ms = $1 WHERE id = 1";
+        self.change.rows(sql, &[Value::Int(now_ms)]).await.map(drop)
+    }
+
+    /// Returns when everything in it is on the disk.
+    pub async fn commit(self) -> Result<(), StorageError> {
+        self.change.commit().await
+    }
+}
+
+#[cfg(unix)]
+fn identity(path: &std::path::Path) -> Result<Identity, StorageError> {
+    use std::os::unix::fs::MetadataExt;
+    match std::fs::metadata(path) {
+        Ok(data) => Ok(Some((data.dev(), data.ino()))),
+        Err(error) => Err(StorageError::File {
+            path: path.to_path_buf(),
+            error,
+        }),
+    }
+}
+
+#[cfg(not(unix))]
+fn identity(path: &std::path::Path) -> Result<Identity, StorageError> {
+    match std::fs::metadata(path) {
+        Ok(_) => Ok(None),
+        Err(error) => Err(StorageError::File {
+            path: path.to_path_buf(),
+            error,
+        }),
+    }
+}
