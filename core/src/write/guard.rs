@@ -153,7 +153,7 @@ pub(super) async fn refusal_of_new(
     path: &str,
     leaving: Option<&str>,
 ) -> Result<Option<Error>, Error> {
-    if let Some(label) = secret_in_path(path) {
+    if let Some(SecretFinding { label, .. }) = secret_in_path(path) {
         let message = format!(
             "the path holds what looks like a secret ({label}), which every list of memories would show; choose a name that says what it is about"
         );
@@ -238,11 +238,12 @@ pub(super) fn without_secrets(text: &str) -> String {
     }
 }
 
-/// The kind of a secret in the names of a path. There a token may follow a `_` and an ending may follow
-/// it, where a scan of prose takes neither for a token.
-pub(crate) fn secret_in_path(path: &str) -> Option<String> {
-    let label = |text: &str| secrets_in(text).first().map(|secret| secret.label.clone());
-    label(path).or_else(|| {
+/// A secret in the names of a path. There a token may follow a `_` and an ending may follow it, where a
+/// scan of prose takes neither for a token.
+#[must_use]
+pub fn secret_in_path(path: &str) -> Option<SecretFinding> {
+    let first = |text: &str| secrets_in(text).into_iter().next();
+    first(path).or_else(|| {
         path.split('/').find_map(|name| {
             // No disk takes a longer one.
             let is_short = name.len() <= TEAM_KEY_PART_MAX_BYTES.saturating_mul(4);
@@ -250,7 +251,7 @@ pub(crate) fn secret_in_path(path: &str) -> Option<String> {
             let mut begins = after.map(|(at, _)| at.saturating_add(1)).chain([0]);
             begins.find_map(|at| {
                 let rest = name.get(at..)?;
-                label(rest).or_else(|| label(&rest.replace('.', " ")))
+                first(rest).or_else(|| first(&rest.replace('.', " ")))
             })
         })
     })

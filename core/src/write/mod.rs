@@ -24,7 +24,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::commit::End;
 pub(crate) use self::forget::{Forget, Undo};
-pub(crate) use self::guard::{hidden, secret_in_path};
+pub(crate) use self::guard::hidden;
+pub use self::guard::secret_in_path;
 pub(crate) use self::keep::{KEPT_BYTES, KEPT_RECORD, KeptRecord};
 use self::lock::{Lock, Pauses};
 pub(crate) use self::log::{log_entry, with_entry};
