@@ -7,6 +7,7 @@ use std::fmt;
 
 use memdir_core::secrets::scan_secrets;
 use memdir_core::team::{checksum, validate_team_key};
+use memdir_core::write::secret_in_path;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use crate::limits::Limits;
@@ -53,8 +54,8 @@ pub(crate) fn read(body: &[u8], limits: &Limits) -> Result<BTreeMap<String, Entr
 pub(crate) fn secrets(entries: &BTreeMap<String, String>) -> Vec<Secret> {
     let mut secrets = Vec::new();
     for (key, content) in entries {
-        let in_key = scan_secrets(key);
-        let name = in_key.is_empty().then(|| key.clone());
+        let in_key = secret_in_path(key);
+        let name = in_key.is_none().then(|| key.clone());
         let key_found = in_key.into_iter().map(|finding| (None, finding));
         let found = scan_secrets(content)
             .into_iter()

@@ -2,7 +2,7 @@
 
 use crate::layout::Layout;
 use crate::run::Result;
-use crate::{component, js, wheel};
+use crate::{component, js, server, wheel};
 
 /// What a user installs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,14 +15,17 @@ pub enum Artefact {
     Npm,
     /// The wheel and the sdist.
     Wheel,
+    /// The team memory server.
+    Server,
 }
 
 /// Everything, the quick ones first.
-pub const ALL: [Artefact; 4] = [
+pub const ALL: [Artefact; 5] = [
     Artefact::Component,
     Artefact::Command,
     Artefact::Npm,
     Artefact::Wheel,
+    Artefact::Server,
 ];
 
 /// Builds one of them.
@@ -32,5 +35,6 @@ pub fn build(layout: &Layout, artefact: Artefact) -> Result<()> {
         Artefact::Command => component::command(layout),
         Artefact::Npm => js::package(layout),
         Artefact::Wheel => wheel::package(layout),
+        Artefact::Server => server::program(layout),
     }
 }

@@ -14,6 +14,7 @@ mod demo;
 mod js;
 mod layout;
 mod run;
+mod server;
 mod setup;
 mod stamp;
 mod suites;
@@ -38,6 +39,7 @@ usage: cargo run -p xtask -- WORD
   wheel        dist/memdir-VERSION-*.whl and dist/memdir-VERSION.tar.gz
   component    dist/memdir-core.wasm
   command      dist/memdir.wasm and dist/memdir-http.wasm
+  server       dist/memdir-team-server
 ";
 
 fn main() -> ExitCode {
@@ -68,6 +70,7 @@ fn dispatch(words: &[String]) -> Result<()> {
         ("wheel", []) => wheel::package(&layout),
         ("component", []) => component::core(&layout),
         ("command", []) => component::command(&layout),
+        ("server", []) => server::program(&layout),
         ("build", []) => {
             setup::everything(&layout)?;
             build::ALL

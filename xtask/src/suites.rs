@@ -24,7 +24,7 @@ pub enum Work {
 }
 
 /// In the order in which they run: the cheap and the near first.
-pub const GROUPS: [Group; 7] = [
+pub const GROUPS: [Group; 8] = [
     Group {
         name: "core",
         needs: &[],
@@ -44,6 +44,11 @@ pub const GROUPS: [Group; 7] = [
         name: "wasi",
         needs: &[Artefact::Component, Artefact::Command],
         suites: wasi,
+    },
+    Group {
+        name: "server",
+        needs: &[],
+        suites: server,
     },
     Group {
         name: "surface",
@@ -74,6 +79,7 @@ fn core(layout: &Layout) -> Result<Vec<Suite>> {
         "memdir-js",
         "memdir-component",
         "memdir-command",
+        "memdir-team-server",
         "embed-rust",
     ];
     let native: Vec<&str> = ["--workspace", "--all-targets"]
@@ -161,6 +167,15 @@ fn wasi(layout: &Layout) -> Result<Vec<Suite>> {
         "test the component and the command under wasmtime",
         test,
     )])
+}
+
+fn server(layout: &Layout) -> Result<Vec<Suite>> {
+    let lint = clippy(layout, &["-p", "memdir-team-server", "--all-targets"]);
+    let test = layout.cargo(&["test", "--quiet", "-p", "memdir-team-server"]);
+    Ok(vec![
+        ("lint the team server", lint),
+        ("test the team server", Work::Run(test)),
+    ])
 }
 
 fn surface(layout: &Layout) -> Result<Vec<Suite>> {

@@ -1,0 +1,180 @@
+//! A database that goes away, comes back, or has no space left.
+
+use std::time::{Duration, Instant};
+
+use memdir_team_server::{Address, Limits, Server};
+
+use crate::bed::{Bed, Kind, temporary, unhurried};
+use crate::postgres::Postgres;
+
+const REPO: &str = "acme/app";
+const FIRST: &[(&str, &str)] = &[("if-none-match", "*")];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgresql_may_go_and_come_back() {
+    let Some(mut postgres) = tokio::task::spawn_blocking(Postgres::start).await.unwrap() else {
+        return;
+    };
+    let data = Address::Postgres(postgres.database());
+    let bed = Bed::over(data, temporary(), unhurried()).await;
+    let ada = bed.user("ada", &["write acme/app"]).await;
+    ada.put(REPO, FIRST, &[("a.md", "a")]).await.is(200, "");
+    bed.client.get("/ready").await.is(200, "");
+
+    let mut postgres = tokio::task::spawn_blocking(move || {
+        postgres.stop();
+        postgres
+    })
+    .await
+    .unwrap();
+    bed.client.get("/health").await.is(200, "");
+    bed.client.get("/ready").await.is(503, "unavailable");
+    let refused = ada.pull(REPO).await;
+    refused.is(503, "unavailable");
+    assert!(!refused.header("retry-after").is_empty());
+    assert!(!refused.text.contains("postgres") && !refused.text.contains("socket"));
+    ada.put(REPO, &[("if-match", "*")], &[("a.md", "lost")])
+        .await
+        .is(503, "unavailable");
+    bed.client.get("/metrics").await.is(200, "");
+
+    let postgres = tokio::task::spawn_blocking(move || {
+        postgres.run();
+        postgres
+    })
+    .await
+    .unwrap();
+    let begun = Instant::now();
+    while bed.client.get("/ready").await.status != 200 {
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "it does not recover"
+        );
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(
+        ada.pull(REPO).await.json()["content"]["entries"]["a.md"],
+        "a"
+    );
+    ada.force(REPO, &[("a.md", "b")]).await.is(200, "");
+    drop(postgres);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_gone_takes_nothing_with_it() {
+    let bed = Bed::new(Kind::Sqlite).await;
+    let ada = bed.user("ada", &["write acme/app"]).await;
+    ada.put(REPO, FIRST, &[("a.md", "a")]).await.is(200, "");
+    let Address::File { path, .. } = &bed.data else {
+        panic!("no file")
+    };
+    let away = path.with_extension("away");
+    std::fs::rename(path, &away).unwrap();
+    bed.client.get("/ready").await.is(503, "unavailable");
+    ada.put(REPO, &[("if-match", "*")], &[("a.md", "lost")])
+        .await
+        .is(503, "unavailable");
+    // Another file in its place is not the same one.
+    std::fs::write(path, "").unwrap();
+    ada.put(REPO, &[("if-match", "*")], &[("a.md", "lost")])
+        .await
+        .is(503, "unavailable");
+    std::fs::rename(&away, path).unwrap();
+    bed.client.get("/ready").await.is(200, "");
+    ada.force(REPO, &[("a.md", "b")]).await.is(200, "");
+    assert_eq!(ada.pull(REPO).await.json()["version"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_space_nothing_is_written_by_half() {
+    let folder = temporary();
+    let path = folder.path().join("team.db");
+    let data = Address::File {
+        path: path.clone(),
+        max_bytes: Some(1_000_000),
+    };
+    let mut bed = Bed::over(data, folder, unhurried()).await;
+    let ada = bed.user("ada", &["write acme/app"]).await;
+    let text = "x".repeat(100_000);
+    let mut taken = 0;
+    let full = loop {
+        let put = ada
+            .force(
+                REPO,
+                &[
+                    (&format!("{taken}.md"), &text),
+                    ("last.md", &taken.to_string()),
+                ],
+            )
+            .await;
+        match put.status.as_u16() {
+            200 => taken += 1,
+            _ => break put,
+        }
+        assert!(taken < 20);
+    };
+    full.is(507, "storage-full");
+    assert!(taken > 3, "{taken}");
+    bed.client.get("/ready").await.is(200, "");
+    let all = ada.pull(REPO).await.json();
+    assert_eq!(all["version"], taken);
+    assert_eq!(
+        all["content"]["entries"]["last.md"],
+        (taken - 1).to_string()
+    );
+    assert_eq!(
+        all["content"]["entries"].as_object().unwrap().len(),
+        taken + 1
+    );
+    // A small one still fits; and with more space everything does.
+    ada.force(REPO, &[("last.md", "small")]).await.is(200, "");
+    bed.server.take().unwrap().stop().await;
+    bed.data = crate::bed::file(&path);
+    let server = Server::start(&bed.data, "127.0.0.1:0", unhurried())
+        .await
+        .unwrap();
+    let ada = ada.at(&crate::bed::Http::new(&server.address().to_string()));
+    ada.force(REPO, &[("more.md", &text)]).await.is(200, "");
+    assert_eq!(ada.pull(REPO).await.json()["version"], taken + 2);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_file_is_waited_for_and_then_given_up() {
+    let bed = Bed::with(
+        Kind::Sqlite,
+        Limits {
+            waiting: 1,
+            ..unhurried()
+        },
+    )
+    .await;
+    let ada = bed.user("ada", &["write acme/app"]).await;
+    let Address::File { path, .. } = &bed.data else {
+        panic!("no file")
+    };
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+    let mut blocker = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE")
+        .execute(&mut blocker)
+        .await
+        .unwrap();
+    let put = |key: &'static str| {
+        let ada = ada.clone();
+        tokio::spawn(async move { ada.put(REPO, FIRST, &[(key, "x")]).await })
+    };
+    let first = put("a.md");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let second = put("b.md");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    // One is under way and one waits: there is no place for a third.
+    put("c.md").await.unwrap().is(503, "busy");
+    ada.pull(REPO).await.is(404, "no-data");
+    first.await.unwrap().is(503, "unavailable");
+    sqlx::query("ROLLBACK").execute(&mut blocker).await.unwrap();
+    second.await.unwrap().is(200, "");
+    assert_eq!(
+        ada.pull(REPO).await.json()["content"]["entries"]["b.md"],
+        "x"
+    );
+}

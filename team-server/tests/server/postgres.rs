@@ -1,0 +1,191 @@
+//! A PostgreSQL that lives as long as the test: in a temporary folder, at a socket of its own, as a user
+//! without rights.
+
+use std::io::{Read, Write};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::bed::{Folder, temporary};
+
+/// One server of databases.
+pub struct Postgres {
+    programs: PathBuf,
+    folder: Folder,
+    user: Option<(u32, u32)>,
+    running: Option<Child>,
+}
+
+static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
+static DATABASES: AtomicU32 = AtomicU32::new(0);
+
+/// A new database of the server that all tests share; none where there is no PostgreSQL.
+pub fn database() -> Option<String> {
+    let shared = SHARED.get_or_init(Postgres::start).as_ref()?;
+    Some(shared.database())
+}
+
+impl Postgres {
+    /// Starts one, or says loudly that there is none.
+    pub fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            // Not `eprintln!`, which is shown for failed tests only.
+            let line = "\nSKIPPED: there is no PostgreSQL (initdb, postgres) on the PATH, \
+                so nothing is tested with it\n";
+            std::io::stderr().write_all(line.as_bytes()).unwrap();
+            return None;
+        };
+        let user = unprivileged();
+        let folder = temporary();
+        if let Some((uid, gid)) = user {
+            chown(folder.path(), Some(uid), Some(gid)).unwrap();
+        }
+        let mut postgres = Self {
+            programs,
+            folder,
+            user,
+            running: None,
+        };
+        let data = postgres.data();
+        let mut initdb = postgres.command("initdb");
+        initdb.args([
+            "--no-sync",
+            "-A",
+            "trust",
+            "-U",
+            "memdir",
+            "-E",
+            "UTF8",
+            "-D",
+        ]);
+        let made = initdb.arg(data).output().unwrap();
+        assert!(
+            made.status.success(),
+            "{}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+        postgres.run();
+        Some(postgres)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn command(&self, program: &str) -> Command {
+        self.prepared(self.programs.join(program))
+    }
+
+    fn prepared(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path());
+        if let Some((uid, gid)) = self.user {
+            command.uid(uid).gid(gid);
+        }
+        command
+    }
+
+    /// Starts it again after [`Postgres::stop`]. A shell watches over it: when the tests end, however,
+    /// its standard input ends, and with that the database.
+    pub fn run(&mut self) {
+        let script = "\"$@\" >log 2>&1 & server=$!; read -r _; kill -INT $server; wait $server";
+        let mut shell = self.prepared("sh");
+        shell.args(["-c", script, "sh"]);
+        shell
+            .arg(self.programs.join("postgres"))
+            .arg("-D")
+            .arg(self.data());
+        shell.arg("-k").arg(self.folder.path());
+        shell.args([
+            "-c",
+            "listen_addresses=",
+            "-c",
+            "fsync=off",
+            "-c",
+            "max_connections=200",
+        ]);
+        let child = shell.stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+        self.running = Some(child.unwrap());
+        let start = Instant::now();
+        while self.psql("SELECT 1").is_err() {
+            assert!(
+                start.elapsed() < Duration::from_secs(60),
+                "it does not start"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Ends it; all connections break.
+    pub fn stop(&mut self) {
+        if let Some(mut child) = self.running.take() {
+            drop(child.stdin.take());
+            child.wait().unwrap();
+        }
+    }
+
+    fn psql(&self, sql: &str) -> Result<(), String> {
+        let mut psql = self.command("psql");
+        psql.arg("-h").arg(self.folder.path());
+        psql.args(["-U", "memdir", "-d", "postgres", "-c", sql]);
+        psql.stderr(Stdio::piped()).stdout(Stdio::null());
+        let mut child = psql.spawn().unwrap();
+        let mut said = String::new();
+        let mut stderr = child.stderr.take().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
+        if child.wait().unwrap().success() {
+            Ok(())
+        } else {
+            Err(said)
+        }
+    }
+
+    /// The address of a new database.
+    pub fn database(&self) -> String {
+        let name = format!("team_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
+        self.psql(&format!("CREATE DATABASE {name}")).unwrap();
+        let host = self.folder.path().display();
+        format!("postgres://memdir@localhost/{name}?host={host}")
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// The folder of the programs: on the PATH, or where Debian keeps them.
+fn programs() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let debian = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
+    let debian = debian.flatten().map(|version| version.path().join("bin"));
+    let is_whole = |folder: &PathBuf| {
+        let names = ["initdb", "postgres", "psql"];
+        names.iter().all(|name| folder.join(name).exists())
+    };
+    std::env::split_paths(&path).chain(debian).find(is_whole)
+}
+
+/// PostgreSQL refuses to run as root; somebody of whom every system has one does.
+fn unprivileged() -> Option<(u32, u32)> {
+    use std::os::unix::fs::MetadataExt;
+    if std::fs::metadata(Path::new("/proc/self")).is_ok_and(|data| data.uid() != 0) {
+        return None;
+    }
+    let users = std::fs::read_to_string("/etc/passwd").unwrap();
+    let ids = |name: &str| {
+        let line = users
+            .lines()
+            .find(|line| line.split(':').next() == Some(name))?;
+        let mut fields = line.split(':').skip(2);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    ids("postgres").or_else(|| ids("nobody"))
+}
