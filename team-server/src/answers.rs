@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use axum::body::Bytes;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::limits::WRITE_TIME;
+use crate::problem::Problem;
 use crate::storage::Head;
 
 /// Bytes that are kept.
@@ -58,7 +60,8 @@ impl Answers {
     }
 
     /// Leave to make one. Who has waited for it looks first whether another one has made it.
-    pub async fn leave(&self) -> Option<SemaphorePermit<'_>> {
-        self.makers.acquire().await.ok()
+    pub async fn leave(&self) -> Result<SemaphorePermit<'_>, Problem> {
+        let leave = tokio::time::timeout(WRITE_TIME, self.makers.acquire()).await;
+        leave.ok().and_then(Result::ok).ok_or_else(Problem::busy)
     }
 }

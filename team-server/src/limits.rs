@@ -59,6 +59,8 @@ pub(crate) const HEADER_BYTES: usize = 32 * 1024;
 pub(crate) const HEADERS: usize = 100;
 /// How long an upload waits to be written before its client is told that it is not known whether it was.
 pub(crate) const WRITE_TIME: Duration = Duration::from_secs(25);
+/// How long one transaction may take, so that a database that does not answer is noticed in time.
+pub(crate) const BATCH_TIME: Duration = Duration::from_secs(20);
 /// Revisions that one answer lists.
 pub(crate) const REVISIONS: usize = 500;
 /// Secrets that one answer lists.

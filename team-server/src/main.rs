@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use memdir_team_server::{
     Command, DATABASE, HELP, Options, Server, StartError, Storage, commands, description, first_run,
 };
-use tokio::signal::unix::{SignalKind, signal};
 
 /// Wrong usage, as the other programs of this project say it.
 const USAGE: u8 = 2;
@@ -97,8 +96,7 @@ async fn serve(options: Options) -> Done {
         .with_writer(std::io::stdout)
         .init();
     // Before anything is opened: who asks to end during the start is heard, too.
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let end = asked_to_end()?;
     let started = Server::start(&options.data, &options.listen, options.limits).await;
     let server = started.map_err(|error: StartError| error.to_string())?;
     if commands::has_no_tokens(server.storage()).await? {
@@ -106,14 +104,35 @@ async fn serve(options: Options) -> Done {
     }
     let address = format!("http://{}", server.address());
     tracing::info!(address, version = memdir_core::VERSION, "listening");
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+    end.await;
     tracing::info!("stopping");
     server.stop().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Waits for the signal by which a service is ended, or for the key.
+#[cfg(unix)]
+fn asked_to_end() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Waits for the key.
+#[cfg(not(unix))]
+fn asked_to_end() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+    })
 }
 
 /// For the person at the terminal; one who is not there misses nothing.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::limits::{Limits, WRITE_TIME};
+use crate::limits::{BATCH_TIME, Limits, WRITE_TIME};
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::storage::{Indexes, OpenChange, Refusal, Storage, StorageError, Stored, Upload};
@@ -100,7 +100,8 @@ impl Task {
             // Two replicas that lock several repositories in different orders would wait for each other.
             jobs.sort_by(|one, two| one.name().cmp(&two.name()));
             let uploads: Vec<_> = jobs.iter().map(|job| job.upload.as_ref()).collect();
-            let outcome = self.write(&uploads).await;
+            let storage = self.storage.clone();
+            let outcome = storage.within(BATCH_TIME, self.write(&uploads)).await;
             let works = outcome
                 .as_ref()
                 .is_ok_and(|all| all.iter().all(Result::is_ok));

@@ -126,7 +126,7 @@ pub(super) async fn get_history(
     let parameters = Parameters::of(&uri)?;
     let repository = parameters.repository()?;
     caller.check_read(&repository)?;
-    let (name, key) = (repository.name(), parameters.get("key")?);
+    let (name, key) = (repository.name(), parameters.key()?);
     let before = parameters.version("before")?;
     let (revisions, more) = match (key, parameters.version("version")?) {
         (Some(key), Some(version)) => {

@@ -25,6 +25,14 @@ impl Parameters {
         }
     }
 
+    /// A key, if it is there. What no database takes for a text is none.
+    pub fn key(&self) -> Result<Option<&str>, Problem> {
+        match self.get("key")? {
+            Some(key) if key.contains('\0') => Err(Problem::bad_request("`key` is no key")),
+            key => Ok(key),
+        }
+    }
+
     /// A version, if it is there.
     pub fn version(&self, name: &str) -> Result<Option<i64>, Problem> {
         let number = |text: &str| {

@@ -136,7 +136,7 @@ pub(super) async fn get_memory(
     if let Some(answer) = app.answers.get(&head) {
         return respond(answer.body, &answer.checksum);
     }
-    let _leave = app.answers.leave().await;
+    let _leave = app.answers.leave().await?;
     // Another one may have made it meanwhile.
     if let Some(answer) = app.answers.get(&head) {
         return respond(answer.body, &answer.checksum);

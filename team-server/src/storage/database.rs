@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::database::HasStatementCache;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgRow};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow,
     SqliteSynchronous,
@@ -41,8 +41,16 @@ const READERS: u32 = 8;
 /// Connections for reading, and the one for writing.
 #[derive(Clone, Debug)]
 pub(super) enum Pools {
-    Sqlite { read: SqlitePool, write: SqlitePool },
-    Postgres { read: PgPool, write: PgPool },
+    Sqlite {
+        read: SqlitePool,
+        write: SqlitePool,
+    },
+    Postgres {
+        read: PgPool,
+        write: PgPool,
+        /// Tells these pools from those before them.
+        number: u64,
+    },
 }
 
 /// A parameter of a statement.
@@ -101,13 +109,30 @@ impl Pools {
         matches!(self, Self::Postgres { .. })
     }
 
+    /// Pools without the connections of these; none where there is no network that could have lost them,
+    /// or where others have replaced them already.
+    pub fn anew(&self, current: &Self) -> Option<Self> {
+        match (self, current) {
+            (
+                Self::Postgres { read, number, .. },
+                Self::Postgres {
+                    number: current, ..
+                },
+            ) if number == current => {
+                let options = read.connect_options();
+                Some(postgres(&options, number.saturating_add(1)))
+            }
+            _ => None,
+        }
+    }
+
     pub async fn close(&self) {
         match self {
             Self::Sqlite { read, write } => {
                 read.close().await;
                 write.close().await;
             }
-            Self::Postgres { read, write } => {
+            Self::Postgres { read, write, .. } => {
                 read.close().await;
                 write.close().await;
             }
@@ -295,31 +320,41 @@ async fn open_postgres(url: &str) -> Result<Pools, StorageError> {
     let options = options
         .application_name("memdir-team-server")
         .disable_statement_logging();
+    let pools = postgres(&options, 0);
+    if let Pools::Postgres { write, .. } = &pools {
+        // Replicas that start at once wait for each other here.
+        migrator(include_str!("../../migrations/postgres/0001_start.sql"))
+            .run(write)
+            .await?;
+    }
+    Ok(pools)
+}
+
+/// Pools that connect when they are used.
+fn postgres(options: &PgConnectOptions, number: u64) -> Pools {
     let pool = |connections| {
         PgPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(ACQUIRE)
-            .after_connect(|connection, _| {
-                Box::pin(async move {
-                    // A default of the database or of the role must not weaken what is promised.
-                    let settings = format!(
-                        "SET synchronous_commit = on; SET statement_timeout = {0}; \
-                         SET lock_timeout = {0}; SET idle_in_transaction_session_timeout = {0}",
-                        LOCK.as_millis()
-                    );
-                    let settings = sqlx::raw_sql(AssertSqlSafe(settings));
-                    connection.execute(settings).await.map(drop)
-                })
-            })
-            .connect_with(options.clone())
+            .after_connect(|connection, _| Box::pin(prepare(connection)))
+            .connect_lazy_with(options.clone())
     };
-    let write = pool(1).await?;
-    // Replicas that start at once wait for each other here.
-    migrator(include_str!("../../migrations/postgres/0001_start.sql"))
-        .run(&write)
-        .await?;
-    let read = pool(READERS).await?;
-    Ok(Pools::Postgres { read, write })
+    Pools::Postgres {
+        read: pool(READERS),
+        write: pool(1),
+        number,
+    }
+}
+
+/// A default of the database or of the role must not weaken what is promised.
+async fn prepare(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let settings = format!(
+        "SET synchronous_commit = on; SET statement_timeout = {0}; SET lock_timeout = {0}; \
+         SET idle_in_transaction_session_timeout = {0}",
+        LOCK.as_millis()
+    );
+    let settings = sqlx::raw_sql(AssertSqlSafe(settings));
+    connection.execute(settings).await.map(drop)
 }
 
 fn migrator(start: &'static str) -> Migrator {

@@ -9,6 +9,7 @@ mod read;
 mod tokens;
 
 use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 pub use database::Address;
@@ -17,7 +18,7 @@ pub(crate) use put::{Author, Condition, Entry, Refusal, Stored, Upload};
 pub(crate) use read::{Contents, Hashes, Head, RevisionHead, Totals};
 pub use tokens::TokenHead;
 
-use database::{Change, Pools, Value};
+use database::{Change, Pools, Row, Value};
 
 /// Why the database did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -61,10 +62,13 @@ impl From<sqlx::Error> for StorageError {
     }
 }
 
+/// How long one statement that reads may take: longer than the database itself lets it.
+const READ_TIME: Duration = Duration::from_secs(12);
+
 /// The database.
 #[derive(Clone, Debug)]
 pub struct Storage {
-    pools: Pools,
+    pools: Arc<RwLock<Pools>>,
     /// The file as it was when it was opened; none where there is no file.
     file: Option<(PathBuf, Identity)>,
 }
@@ -83,28 +87,67 @@ impl Storage {
             Address::File { path, .. } => Some((path.clone(), identity(path)?)),
             Address::Postgres(_) => None,
         };
+        let pools = Arc::new(RwLock::new(pools));
         Ok(Self { pools, file })
+    }
+
+    fn pools(&self) -> Pools {
+        let pools = self.pools.read().unwrap_or_else(PoisonError::into_inner);
+        pools.clone()
+    }
+
+    /// What one statement gives, within a time. A machine that was cut off does not say so: then the
+    /// connections to it are given up for new ones.
+    async fn rows(
+        &self,
+        sql: &'static str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StorageError> {
+        let pools = self.pools();
+        match tokio::time::timeout(READ_TIME, pools.rows(sql, values)).await {
+            Ok(rows) => rows,
+            Err(_) => Err(self.give_up(&pools)),
+        }
+    }
+
+    fn give_up(&self, pools: &Pools) -> StorageError {
+        let mut current = self.pools.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(anew) = pools.anew(&current) {
+            tracing::warn!("the database does not answer; connecting anew");
+            *current = anew;
+        }
+        StorageError::Unavailable(sqlx::Error::PoolTimedOut)
     }
 
     /// A change, with the promise that what is committed is where the next start will look.
     pub(crate) async fn change(&self) -> Result<OpenChange, StorageError> {
         self.check_file()?;
-        let change = self.pools.change().await?;
-        let is_postgres = self.pools.is_postgres();
+        let pools = self.pools();
+        let change = pools.change().await?;
+        let is_postgres = pools.is_postgres();
         Ok(OpenChange {
             change,
             is_postgres,
         })
     }
 
+    /// Does a change within a time, after which it is not known whether it has happened.
+    pub(crate) async fn within<T>(
+        &self,
+        time: Duration,
+        change: impl Future<Output = Result<T, StorageError>>,
+    ) -> Result<T, StorageError> {
+        let pools = self.pools();
+        match tokio::time::timeout(time, change).await {
+            Ok(done) => done,
+            Err(_) => Err(self.give_up(&pools)),
+        }
+    }
+
     /// Whether it can be read.
     pub(crate) async fn check(&self) -> Result<(), StorageError> {
         self.check_file()?;
-        let probe = self.pools.rows("SELECT id FROM probe", &[]);
-        match tokio::time::timeout(Duration::from_secs(3), probe).await {
-            Ok(rows) => rows.map(drop),
-            Err(_) => Err(StorageError::Unavailable(sqlx::Error::PoolTimedOut)),
-        }
+        self.rows("SELECT id FROM probe", &[]).await.map(drop)
     }
 
     /// SQLite goes on writing into a file that was removed, and all of it would be lost.
@@ -119,7 +162,7 @@ impl Storage {
 
     /// Ends what is open, in good order.
     pub async fn close(&self) {
-        self.pools.close().await;
+        self.pools().close().await;
     }
 }
 

@@ -65,7 +65,7 @@ impl Storage {
     pub(crate) async fn head(&self, name: &str) -> Result<Option<Head>, StorageError> {
         let sql = "SELECT name, version, checksum, entries, bytes, modified_ms \
             FROM repositories WHERE name = $1 AND version > 0";
-        let rows = self.pools.rows(sql, &[Value::Text(name)]).await?;
+        let rows = self.rows(sql, &[Value::Text(name)]).await?;
         rows.first().map(Head::read).transpose()
     }
 
@@ -73,7 +73,7 @@ impl Storage {
     pub(crate) async fn heads(&self) -> Result<Vec<Head>, StorageError> {
         let sql = "SELECT name, version, checksum, entries, bytes, modified_ms \
             FROM repositories WHERE version > 0 ORDER BY name";
-        let rows = self.pools.rows(sql, &[]).await?;
+        let rows = self.rows(sql, &[]).await?;
         rows.iter().map(Head::read).collect()
     }
 
@@ -85,7 +85,7 @@ impl Storage {
             ON v.repository = e.repository AND v.key = e.key AND v.version = e.version \
             WHERE r.name = $1 AND r.version > 0";
         let mut contents: Option<Contents> = None;
-        for row in self.pools.rows(sql, &[Value::Text(name)]).await? {
+        for row in self.rows(sql, &[Value::Text(name)]).await? {
             let contents = match &mut contents {
                 Some(contents) => contents,
                 none => none.insert(Contents {
@@ -110,7 +110,7 @@ impl Storage {
             FROM repositories r LEFT JOIN entries e ON e.repository = r.id \
             WHERE r.name = $1 AND r.version > 0";
         let mut hashes: Option<Hashes> = None;
-        for row in self.pools.rows(sql, &[Value::Text(name)]).await? {
+        for row in self.rows(sql, &[Value::Text(name)]).await? {
             let hashes = match &mut hashes {
                 Some(hashes) => hashes,
                 none => none.insert(Hashes {
@@ -147,7 +147,7 @@ impl Storage {
                     Value::Int(most),
                     Value::Text(key),
                 ];
-                self.pools.rows(sql, &values).await?
+                self.rows(sql, &values).await?
             }
             None => {
                 let sql = "SELECT v.key, v.version, v.checksum, CAST(length(v.content) AS BIGINT), v.author, \
@@ -155,7 +155,7 @@ impl Storage {
                     WHERE r.name = $1 AND v.version < $2 \
                     ORDER BY v.version DESC, v.key LIMIT $3";
                 let values = [Value::Text(name), before, Value::Int(most)];
-                self.pools.rows(sql, &values).await?
+                self.rows(sql, &values).await?
             }
         };
         rows.iter().map(RevisionHead::read).collect()
@@ -172,7 +172,7 @@ impl Storage {
             v.content FROM revisions v JOIN repositories r ON r.id = v.repository \
             WHERE r.name = $1 AND v.key = $2 AND v.version = $3";
         let values = [Value::Text(name), Value::Text(key), Value::Int(version)];
-        let rows = self.pools.rows(sql, &values).await?;
+        let rows = self.rows(sql, &values).await?;
         let revision = |row| {
             Ok(Revision {
                 head: RevisionHead::read(row)?,
@@ -186,7 +186,7 @@ impl Storage {
     pub(crate) async fn totals(&self) -> Result<Totals, StorageError> {
         let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(entries), 0) AS BIGINT), \
             CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM repositories WHERE version > 0";
-        let rows = self.pools.rows(sql, &[]).await?;
+        let rows = self.rows(sql, &[]).await?;
         let totals = |row: &super::database::Row| {
             Ok(Totals {
                 repositories: row.int(0)?,

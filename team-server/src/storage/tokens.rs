@@ -62,7 +62,7 @@ impl Storage {
         let sql = "SELECT t.id, t.name, r.pattern, r.can_write FROM tokens t \
             JOIN rights r ON r.token = t.id WHERE t.hash = $1 AND t.revoked_ms IS NULL";
         let mut person = None;
-        for row in self.pools.rows(sql, &[Value::Text(hash)]).await? {
+        for row in self.rows(sql, &[Value::Text(hash)]).await? {
             let person = match &mut person {
                 Some(person) => person,
                 none => none.insert(Person {
@@ -84,7 +84,7 @@ impl Storage {
             FROM tokens t JOIN rights r ON r.token = t.id \
             ORDER BY t.created_ms, t.id, r.pattern";
         let mut tokens: Vec<TokenHead> = Vec::new();
-        for row in self.pools.rows(sql, &[]).await? {
+        for row in self.rows(sql, &[]).await? {
             let id = row.text(0)?;
             let right = Right::stored(&row.text(4)?, row.int(5)?)?;
             match tokens.last_mut() {

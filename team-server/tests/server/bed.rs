@@ -68,7 +68,7 @@ macro_rules! on_both {
             $(
                 #[tokio::test(flavor = "multi_thread")]
                 async fn $name() {
-                    if $crate::postgres::database().is_some() {
+                    if $crate::postgres::shared().is_some() {
                         super::$name($crate::bed::Kind::Postgres).await;
                     }
                 }
@@ -116,7 +116,7 @@ impl Bed {
         let folder = temporary();
         let data = match kind {
             Kind::Sqlite => file(&folder.path().join("team.db")),
-            Kind::Postgres => Address::Postgres(postgres::database().unwrap()),
+            Kind::Postgres => Address::Postgres(postgres::shared().unwrap().database()),
         };
         Self::over(data, folder, limits).await
     }

@@ -61,6 +61,42 @@ async fn postgresql_may_go_and_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn connections_that_hang_are_given_up() {
+    let Some(postgres) = tokio::task::spawn_blocking(Postgres::start).await.unwrap() else {
+        return;
+    };
+    let data = Address::Postgres(postgres.database());
+    let bed = Bed::over(data, temporary(), unhurried()).await;
+    let ada = bed.user("ada", &["write acme/app"]).await;
+    ada.put(REPO, FIRST, &[("a.md", "a")]).await.is(200, "");
+    let held = postgres.hold("");
+    let begun = Instant::now();
+    let put = ada.put(REPO, &[("if-match", "*")], &[("a.md", "b")]);
+    let ready = bed.client.get("/ready");
+    let (put, ready) = tokio::join!(put, ready);
+    assert!(matches!(put.status.as_u16(), 200 | 503), "{put:?}");
+    assert!(matches!(ready.status.as_u16(), 200 | 503), "{ready:?}");
+    loop {
+        let put = ada.put(REPO, &[("if-match", "*")], &[("a.md", "c")]).await;
+        if put.status == 200 {
+            break;
+        }
+        put.is(503, "unavailable");
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "it does not recover"
+        );
+    }
+    bed.client.get("/ready").await.is(200, "");
+    assert_eq!(
+        ada.pull(REPO).await.json()["content"]["entries"]["a.md"],
+        "c"
+    );
+    // They would not end.
+    postgres.hold(&held);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_gone_takes_nothing_with_it() {
     let bed = Bed::new(Kind::Sqlite).await;
     let ada = bed.user("ada", &["write acme/app"]).await;

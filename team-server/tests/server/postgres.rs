@@ -1,7 +1,7 @@
 //! A PostgreSQL that lives as long as the test: in a temporary folder, at a socket of its own, as a user
 //! without rights.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,9 @@ pub struct Postgres {
 static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 
-/// A new database of the server that all tests share; none where there is no PostgreSQL.
-pub fn database() -> Option<String> {
-    let shared = SHARED.get_or_init(Postgres::start).as_ref()?;
-    Some(shared.database())
+/// The server that all tests share; none where there is no PostgreSQL.
+pub fn shared() -> Option<&'static Postgres> {
+    SHARED.get_or_init(Postgres::start).as_ref()
 }
 
 impl Postgres {
@@ -92,7 +91,10 @@ impl Postgres {
     /// Starts it again after [`Postgres::stop`]. A shell watches over it: when the tests end, however,
     /// its standard input ends, and with that the database.
     pub fn run(&mut self) {
-        let script = "\"$@\" >log 2>&1 & server=$!; read -r _; kill -INT $server; wait $server";
+        let script = "\"$@\" >log 2>&1 & server=$!
+            if read -r _; then again=yes; fi
+            kill -INT $server; wait $server
+            if [ -z \"$again\" ]; then folder=$PWD; cd / && rm -rf \"$folder\"; fi";
         let mut shell = self.prepared("sh");
         shell.args(["-c", script, "sh"]);
         shell
@@ -107,6 +109,12 @@ impl Postgres {
             "fsync=off",
             "-c",
             "max_connections=200",
+            "-c",
+            "wal_level=minimal",
+            "-c",
+            "max_wal_senders=0",
+            "-c",
+            "max_wal_size=64MB",
         ]);
         let child = shell.stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
         self.running = Some(child.unwrap());
@@ -123,24 +131,37 @@ impl Postgres {
     /// Ends it; all connections break.
     pub fn stop(&mut self) {
         if let Some(mut child) = self.running.take() {
-            drop(child.stdin.take());
+            // A line says that it will run again; without one the folder goes, too.
+            child.stdin.take().unwrap().write_all(b"\n").unwrap();
             child.wait().unwrap();
         }
     }
 
-    fn psql(&self, sql: &str) -> Result<(), String> {
+    /// Holds all connections of servers of ours, as a machine does that is cut off, until the next call.
+    pub fn hold(&self, held: &str) -> String {
+        let pids = if held.is_empty() {
+            let sql =
+                "SELECT pid FROM pg_stat_activity WHERE application_name = 'memdir-team-server'";
+            self.psql(sql).unwrap()
+        } else {
+            held.to_owned()
+        };
+        let signal = if held.is_empty() { "STOP" } else { "CONT" };
+        let mut kill = Command::new("kill");
+        kill.args(["-s", signal]).args(pids.split_whitespace());
+        assert!(kill.status().unwrap().success(), "{pids}");
+        pids
+    }
+
+    fn psql(&self, sql: &str) -> Result<String, String> {
         let mut psql = self.command("psql");
         psql.arg("-h").arg(self.folder.path());
-        psql.args(["-U", "memdir", "-d", "postgres", "-c", sql]);
-        psql.stderr(Stdio::piped()).stdout(Stdio::null());
-        let mut child = psql.spawn().unwrap();
-        let mut said = String::new();
-        let mut stderr = child.stderr.take().unwrap();
-        stderr.read_to_string(&mut said).unwrap();
-        if child.wait().unwrap().success() {
-            Ok(())
-        } else {
-            Err(said)
+        psql.args(["-U", "memdir", "-d", "postgres", "-Atc", sql]);
+        let output = psql.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        match output.status.success() {
+            true => Ok(text(output.stdout)),
+            false => Err(text(output.stderr)),
         }
     }
 

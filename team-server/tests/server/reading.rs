@@ -80,6 +80,8 @@ async fn every_accepted_entry_has_an_author_and_a_time(kind: Kind) {
         "&key=a.md&version=x",
         "&before=-1",
         "&key=a.md&key=b.md",
+        "&key=a%00",
+        "&before=99999999999999999999",
     ] {
         let path = format!("/api/history?repo={REPO}{query}");
         ada.send("GET", &path, &[], "")
