@@ -40,17 +40,16 @@ const READERS: u32 = 8;
 
 /// Connections for reading, and the one for writing.
 #[derive(Clone, Debug)]
-pub(super) enum Pools {
-    Sqlite {
-        read: SqlitePool,
-        write: SqlitePool,
-    },
-    Postgres {
-        read: PgPool,
-        write: PgPool,
-        /// Tells these pools from those before them.
-        number: u64,
-    },
+pub(super) struct Pools {
+    kind: Kind,
+    /// Tells these pools from those before them.
+    number: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Sqlite { read: SqlitePool, write: SqlitePool },
+    Postgres { read: PgPool, write: PgPool },
 }
 
 /// A parameter of a statement.
@@ -75,10 +74,11 @@ pub(super) enum Change {
 
 impl Pools {
     pub async fn open(address: &Address) -> Result<Self, StorageError> {
-        match address {
-            Address::File { path, max_bytes } => open_file(path, *max_bytes).await,
-            Address::Postgres(url) => open_postgres(url).await,
-        }
+        let kind = match address {
+            Address::File { path, max_bytes } => open_file(path, *max_bytes).await?,
+            Address::Postgres(url) => open_postgres(url).await?,
+        };
+        Ok(Self { kind, number: 0 })
     }
 
     /// Everything that one statement gives: one moment of the database.
@@ -87,52 +87,53 @@ impl Pools {
         sql: impl SqlSafeStr,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StorageError> {
-        match self {
-            Self::Sqlite { read, .. } => fetch(read, sql, values, Row::Sqlite).await,
-            Self::Postgres { read, .. } => fetch(read, sql, values, Row::Postgres).await,
+        match &self.kind {
+            Kind::Sqlite { read, .. } => fetch(read, sql, values, Row::Sqlite).await,
+            Kind::Postgres { read, .. } => fetch(read, sql, values, Row::Postgres).await,
         }
     }
 
     /// Begins a change. In SQLite it excludes every other one from here on; in PostgreSQL those that
     /// lock the same rows.
     pub async fn change(&self) -> Result<Change, StorageError> {
-        Ok(match self {
-            Self::Sqlite { write, .. } => {
+        Ok(match &self.kind {
+            Kind::Sqlite { write, .. } => {
                 Change::Sqlite(write.begin_with("BEGIN IMMEDIATE").await?)
             }
-            Self::Postgres { write, .. } => Change::Postgres(write.begin().await?),
+            Kind::Postgres { write, .. } => Change::Postgres(write.begin().await?),
         })
     }
 
-    /// What makes a `SELECT` lock its row.
+    /// Whether a `SELECT` can lock its row.
     pub fn is_postgres(&self) -> bool {
-        matches!(self, Self::Postgres { .. })
+        matches!(self.kind, Kind::Postgres { .. })
     }
 
-    /// Pools without the connections of these; none where there is no network that could have lost them,
-    /// or where others have replaced them already.
+    /// The same without the connections that may be lost: all to a server, or the one that writes into
+    /// the file. None where others have replaced these already.
     pub fn anew(&self, current: &Self) -> Option<Self> {
-        match (self, current) {
-            (
-                Self::Postgres { read, number, .. },
-                Self::Postgres {
-                    number: current, ..
-                },
-            ) if number == current => {
-                let options = read.connect_options();
-                Some(postgres(&options, number.saturating_add(1)))
-            }
-            _ => None,
+        if self.number != current.number {
+            return None;
         }
+        let kind = match &self.kind {
+            Kind::Sqlite { read, write } => {
+                let options = (*write.connect_options()).clone();
+                let (read, write) = (read.clone(), writer().connect_lazy_with(options));
+                Kind::Sqlite { read, write }
+            }
+            Kind::Postgres { read, .. } => postgres(&read.connect_options()),
+        };
+        let number = self.number.saturating_add(1);
+        Some(Self { kind, number })
     }
 
     pub async fn close(&self) {
-        match self {
-            Self::Sqlite { read, write } => {
+        match &self.kind {
+            Kind::Sqlite { read, write } => {
                 read.close().await;
                 write.close().await;
             }
-            Self::Postgres { read, write, .. } => {
+            Kind::Postgres { read, write } => {
                 read.close().await;
                 write.close().await;
             }
@@ -269,7 +270,7 @@ pub(super) fn assembled(sql: String) -> impl SqlSafeStr {
     AssertSqlSafe(sql)
 }
 
-async fn open_file(path: &Path, max_bytes: Option<u64>) -> Result<Pools, StorageError> {
+async fn open_file(path: &Path, max_bytes: Option<u64>) -> Result<Kind, StorageError> {
     create_private(path)?;
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -286,11 +287,7 @@ async fn open_file(path: &Path, max_bytes: Option<u64>) -> Result<Pools, Storage
         }
         None => options.clone(),
     };
-    let write = SqlitePoolOptions::new()
-        .max_connections(1)
-        .acquire_timeout(ACQUIRE)
-        .connect_with(limited)
-        .await?;
+    let write = writer().connect_with(limited).await?;
     migrator(include_str!("../../migrations/sqlite/0001_start.sql"))
         .run(&write)
         .await?;
@@ -299,7 +296,13 @@ async fn open_file(path: &Path, max_bytes: Option<u64>) -> Result<Pools, Storage
         .acquire_timeout(ACQUIRE)
         .connect_with(options.pragma("query_only", "on"))
         .await?;
-    Ok(Pools::Sqlite { read, write })
+    Ok(Kind::Sqlite { read, write })
+}
+
+fn writer() -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(ACQUIRE)
 }
 
 /// Only the owner may read what a team knows. SQLite gives its other files the same mode.
@@ -315,13 +318,13 @@ fn create_private(path: &Path) -> Result<(), StorageError> {
     })
 }
 
-async fn open_postgres(url: &str) -> Result<Pools, StorageError> {
+async fn open_postgres(url: &str) -> Result<Kind, StorageError> {
     let options: PgConnectOptions = url.parse()?;
     let options = options
         .application_name("memdir-team-server")
         .disable_statement_logging();
-    let pools = postgres(&options, 0);
-    if let Pools::Postgres { write, .. } = &pools {
+    let pools = postgres(&options);
+    if let Kind::Postgres { write, .. } = &pools {
         // Replicas that start at once wait for each other here.
         migrator(include_str!("../../migrations/postgres/0001_start.sql"))
             .run(write)
@@ -331,7 +334,7 @@ async fn open_postgres(url: &str) -> Result<Pools, StorageError> {
 }
 
 /// Pools that connect when they are used.
-fn postgres(options: &PgConnectOptions, number: u64) -> Pools {
+fn postgres(options: &PgConnectOptions) -> Kind {
     let pool = |connections| {
         PgPoolOptions::new()
             .max_connections(connections)
@@ -339,10 +342,9 @@ fn postgres(options: &PgConnectOptions, number: u64) -> Pools {
             .after_connect(|connection, _| Box::pin(prepare(connection)))
             .connect_lazy_with(options.clone())
     };
-    Pools::Postgres {
+    Kind::Postgres {
         read: pool(READERS),
         write: pool(1),
-        number,
     }
 }
 

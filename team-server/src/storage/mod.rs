@@ -106,17 +106,18 @@ impl Storage {
         let pools = self.pools();
         match tokio::time::timeout(READ_TIME, pools.rows(sql, values)).await {
             Ok(rows) => rows,
-            Err(_) => Err(self.give_up(&pools)),
+            Err(_) => {
+                self.give_up(&pools);
+                Err(StorageError::Unavailable(sqlx::Error::PoolTimedOut))
+            }
         }
     }
 
-    fn give_up(&self, pools: &Pools) -> StorageError {
+    fn give_up(&self, pools: &Pools) {
         let mut current = self.pools.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(anew) = pools.anew(&current) {
-            tracing::warn!("the database does not answer; connecting anew");
             *current = anew;
         }
-        StorageError::Unavailable(sqlx::Error::PoolTimedOut)
     }
 
     /// A change, with the promise that what is committed is where the next start will look.
@@ -131,17 +132,21 @@ impl Storage {
         })
     }
 
-    /// Does a change within a time, after which it is not known whether it has happened.
+    /// Does a change within a time, after which it is not known whether it has happened. Whatever it
+    /// fails with, its connection is not used again: when a disk is full SQLite ends a transaction by
+    /// itself, and what the connection believes of it is wrong from then on.
     pub(crate) async fn within<T>(
         &self,
         time: Duration,
         change: impl Future<Output = Result<T, StorageError>>,
     ) -> Result<T, StorageError> {
         let pools = self.pools();
-        match tokio::time::timeout(time, change).await {
-            Ok(done) => done,
-            Err(_) => Err(self.give_up(&pools)),
+        let done = tokio::time::timeout(time, change).await;
+        let done = done.unwrap_or(Err(StorageError::Unavailable(sqlx::Error::PoolTimedOut)));
+        if done.is_err() {
+            self.give_up(&pools);
         }
+        done
     }
 
     /// Whether it can be read.

@@ -1,10 +1,12 @@
 //! A database that goes away, comes back, or has no space left.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use memdir_team_server::{Address, Limits, Server};
 
-use crate::bed::{Bed, Kind, temporary, unhurried};
+use crate::bed::{Bed, Folder, Kind, temporary, unhurried};
 use crate::postgres::Postgres;
 
 const REPO: &str = "acme/app";
@@ -173,6 +175,64 @@ async fn without_space_nothing_is_written_by_half() {
     ada.force(REPO, &[("more.md", &text)]).await.is(200, "");
     assert_eq!(ada.pull(REPO).await.json()["version"], taken + 2);
     server.stop().await;
+}
+
+/// A disk of its own in memory, so small that it is full at once.
+struct Disk(Folder);
+
+impl Disk {
+    fn mount() -> Option<Self> {
+        let disk = Self(temporary());
+        let is_mounted = disk.call("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs"]);
+        if !is_mounted {
+            let line = "\nSKIPPED: no disk can be mounted here, so none is filled\n";
+            std::io::stderr().write_all(line.as_bytes()).unwrap();
+        }
+        is_mounted.then_some(disk)
+    }
+
+    fn call(&self, program: &str, arguments: &[&str]) -> bool {
+        let mut command = Command::new(program);
+        let status = command
+            .args(arguments)
+            .arg(self.0.path())
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // What is still open in it goes with the last that has it open.
+        self.call("umount", &["-l"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_is_told_and_a_larger_one_is_used() {
+    let Some(disk) = Disk::mount() else { return };
+    let data = crate::bed::file(&disk.0.path().join("team.db"));
+    let bed = Bed::over(data, temporary(), unhurried()).await;
+    let ada = bed.user("ada", &["write acme/app"]).await;
+    let text = "x".repeat(100_000);
+    let mut taken = 0;
+    let full = loop {
+        let put = ada.force(REPO, &[(&format!("{taken}.md"), &text)]).await;
+        match put.status.as_u16() {
+            200 => taken += 1,
+            _ => break put,
+        }
+        assert!(taken < 20);
+    };
+    full.is(507, "storage-full");
+    let all = ada.pull(REPO).await.json();
+    assert_eq!(all["content"]["entries"].as_object().unwrap().len(), taken);
+    assert_eq!(all["version"], taken);
+    assert!(disk.call("mount", &["-o", "remount,size=10m"]));
+    bed.client.get("/ready").await.is(200, "");
+    ada.force(REPO, &[("more.md", &text)]).await.is(200, "");
+    assert_eq!(ada.pull(REPO).await.json()["version"], taken + 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
