@@ -2,19 +2,26 @@
 
 use std::net::SocketAddr;
 
+use crate::options::DATABASE;
 use crate::storage::Address;
 
 /// The lines for standard error.
 #[must_use]
 pub fn first_run(address: SocketAddr, data: &Address) -> String {
-    let data = match data {
-        Address::File { path, .. } => format!(" --data {}", shell_word(&path.to_string_lossy())),
-        // The address may hold a password, and stands in the environment or in the person's own command.
-        Address::Postgres(_) => " --database \"$MEMDIR_TEAM_DATABASE\"".to_owned(),
+    let (data, how) = match data {
+        Address::File { path, .. } => {
+            let path = shell_word(&path.to_string_lossy());
+            (format!(" --data {path}"), String::new())
+        }
+        // The address may hold a password, so it is not shown.
+        Address::Postgres(_) => (
+            String::new(),
+            format!(", with the address of the database in {DATABASE}"),
+        ),
     };
     format!(
         "\
-The server runs at http://{address} and nobody has a token yet. For each person:
+The server runs at http://{address} and nobody has a token yet. For each person{how}:
 
   memdir-team-server token create --name ada --repo acme/app --write{data}
 

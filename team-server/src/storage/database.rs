@@ -37,6 +37,8 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 /// How long a writer waits for another one, of this program or of a second one.
 const LOCK: Duration = Duration::from_secs(10);
 const READERS: u32 = 8;
+/// How often the tables are made anew when another program makes them at the same time.
+const STARTS: u32 = 5;
 
 /// Connections for reading, and the one for writing.
 #[derive(Clone, Debug)]
@@ -288,9 +290,14 @@ async fn open_file(path: &Path, max_bytes: Option<u64>) -> Result<Kind, StorageE
         None => options.clone(),
     };
     let write = writer().connect_with(limited).await?;
-    migrator(include_str!("../../migrations/sqlite/0001_start.sql"))
-        .run(&write)
-        .await?;
+    let migrator = migrator(include_str!("../../migrations/sqlite/0001_start.sql"));
+    // Nothing keeps two programs from doing it at once; then the slower one sees that it is done.
+    for _ in 0..STARTS {
+        if migrator.run(&write).await.is_ok() {
+            break;
+        }
+    }
+    migrator.run(&write).await?;
     let read = SqlitePoolOptions::new()
         .max_connections(READERS)
         .acquire_timeout(ACQUIRE)

@@ -137,20 +137,12 @@ impl Postgres {
         }
     }
 
-    /// Holds all connections of servers of ours, as a machine does that is cut off, until the next call.
-    pub fn hold(&self, held: &str) -> String {
-        let pids = if held.is_empty() {
-            let sql =
-                "SELECT pid FROM pg_stat_activity WHERE application_name = 'memdir-team-server'";
-            self.psql(sql).unwrap()
-        } else {
-            held.to_owned()
-        };
-        let signal = if held.is_empty() { "STOP" } else { "CONT" };
-        let mut kill = Command::new("kill");
-        kill.args(["-s", signal]).args(pids.split_whitespace());
-        assert!(kill.status().unwrap().success(), "{pids}");
-        pids
+    /// Holds all connections of servers of ours, as a machine does that is cut off.
+    pub fn hold(&self) -> Held {
+        let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'memdir-team-server'";
+        let held = Held(self.psql(sql).unwrap());
+        assert!(held.signal("STOP"), "{}", held.0);
+        held
     }
 
     fn psql(&self, sql: &str) -> Result<String, String> {
@@ -171,6 +163,23 @@ impl Postgres {
         self.psql(&format!("CREATE DATABASE {name}")).unwrap();
         let host = self.folder.path().display();
         format!("postgres://memdir@localhost/{name}?host={host}")
+    }
+}
+
+/// Connections that hang, as long as this lives: held, they would not even end.
+pub struct Held(String);
+
+impl Held {
+    fn signal(&self, name: &str) -> bool {
+        let mut kill = Command::new("kill");
+        kill.args(["-s", name]).args(self.0.split_whitespace());
+        kill.status().unwrap().success()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.signal("CONT");
     }
 }
 

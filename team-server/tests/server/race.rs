@@ -5,22 +5,41 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memdir_team_server::Address;
+use memdir_team_server::{Address, Server};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use crate::bed::{Bed, Kind, User};
+use crate::bed::{Bed, Kind, User, temporary, unhurried};
 use crate::on_both;
 
 const REPO: &str = "acme/app";
 const FIRST: &[(&str, &str)] = &[("if-none-match", "*")];
 
 on_both!(
+    servers_that_start_at_once_make_one_database,
     each_version_has_one_winner,
     the_first_upload_has_one_winner,
     two_replicas_lose_nothing,
     one_replica_sees_at_once_what_another_has_taken,
 );
+
+async fn servers_that_start_at_once_make_one_database(kind: Kind) {
+    let folder = temporary();
+    for round in 0..5 {
+        let data = match kind {
+            Kind::Sqlite => crate::bed::file(&folder.path().join(format!("{round}.db"))),
+            Kind::Postgres => Address::Postgres(crate::postgres::shared().unwrap().database()),
+        };
+        let mut starting = JoinSet::new();
+        for _ in 0..4 {
+            let data = data.clone();
+            starting.spawn(async move { Server::start(&data, "127.0.0.1:0", unhurried()).await });
+        }
+        for server in starting.join_all().await {
+            server.unwrap().stop().await;
+        }
+    }
+}
 
 async fn each_version_has_one_winner(kind: Kind) {
     let bed = Bed::new(kind).await;
