@@ -1,5 +1,6 @@
-"""Clients of every package share team memory at once, through a server on this machine: in the end
-all have the same, and every edit is in the server's history or kept where it was made."""
+"""Clients of every package share team memory at once, through the model of a server and through the
+one in dist/: in the end all have the same, and every edit is in the server's history or kept where
+it was made."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Protocol
 
 import pytest
+from hosted_team_server import HostedServer, Person, hosting
 from local_team_server import REPOSITORY, TOKEN, TeamServer, listening
 from support import AS_NOBODY, DIST, ROOT
 
@@ -19,27 +22,69 @@ SHARED = "project_shared.md"
 INDEX = "MEMORY.md"
 
 
-@pytest.fixture
-def server() -> TeamServer:
-    return TeamServer()
+class Server(Protocol):
+    """What the test must know of one."""
+
+    address: str
+    token: str
+
+    def entries(self) -> dict[str, str]: ...
+
+    def history(self) -> list[tuple[str, str]]: ...
 
 
-@pytest.fixture
-def address(server: TeamServer) -> Iterator[str]:
-    with listening(server) as address:
-        yield address
+class Model:
+    def __init__(self, server: TeamServer, address: str) -> None:
+        self.server = server
+        self.address = address
+        self.token = TOKEN
+
+    def entries(self) -> dict[str, str]:
+        return self.server.entries
+
+    def history(self) -> list[tuple[str, str]]:
+        return self.server.history
+
+
+class Hosted:
+    def __init__(self, server: HostedServer) -> None:
+        self.address = server.address
+        self.token = server.token("all", "--repo", REPOSITORY, "--write")
+        self.person = Person(server, self.token)
+
+    def entries(self) -> dict[str, str]:
+        return self.person.entries(REPOSITORY)
+
+    def history(self) -> list[tuple[str, str]]:
+        return self.person.history(REPOSITORY)
+
+
+@pytest.fixture(params=["the model", "the server of dist/"])
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    if request.param == "the model":
+        model = TeamServer()
+        with listening(model) as address:
+            yield Model(model, address)
+    else:
+        # Its own limits: what clients may ask for is what they do ask for.
+        with hosting(tmp_path, options=[]) as hosted:
+            yield Hosted(hosted)
 
 
 class Mate:
     """Somebody with a folder and one of the packages."""
 
-    def __init__(self, name: str, words: list[str], folder: Path, address: str) -> None:
+    def __init__(self, name: str, words: list[str], folder: Path, server: Server) -> None:
         self.name = name
         self.words = words
         self.store = folder / name
         self.team = self.store / "team"
         self.team.mkdir(parents=True)
-        self.env = AS_NOBODY | {"MEMDIR_TEAM_URL": address, "MEMDIR_TEAM_TOKEN": TOKEN}
+        self.token = server.token
+        self.env = AS_NOBODY | {
+            "MEMDIR_TEAM_URL": server.address,
+            "MEMDIR_TEAM_TOKEN": server.token,
+        }
         self.edits: list[tuple[str, str]] = []
 
     def sync(self) -> dict[str, list[str]] | None:
@@ -49,7 +94,7 @@ class Mate:
         done = subprocess.run(
             words, capture_output=True, encoding="utf-8", env=self.env, check=False, timeout=300
         )
-        assert TOKEN not in done.stdout + done.stderr
+        assert self.token not in done.stdout + done.stderr
         if done.returncode != 0:
             assert "[team-conflict]" in done.stderr, done.stderr
             return None
@@ -90,15 +135,15 @@ class Mate:
 
 
 def test_clients_of_every_package_lose_nothing(
-    node_project: Path, python_programs: Path, tmp_path: Path, server: TeamServer, address: str
+    node_project: Path, python_programs: Path, tmp_path: Path, server: Server
 ) -> None:
     wasi = [sys.executable, str(ROOT / "demo" / "run_wasi.py"), "--http", "--dir", "STORE"]
     for variable in ("MEMDIR_TEAM_URL", "MEMDIR_TEAM_TOKEN"):
         wasi += ["--env", variable]
     mates = [
-        Mate("node", [str(node_project / "node_modules/.bin/memdir")], tmp_path, address),
-        Mate("python", [str(python_programs / "memdir")], tmp_path, address),
-        Mate("wasi", [*wasi, str(DIST / "memdir-http.wasm")], tmp_path, address),
+        Mate("node", [str(node_project / "node_modules/.bin/memdir")], tmp_path, server),
+        Mate("python", [str(python_programs / "memdir")], tmp_path, server),
+        Mate("wasi", [*wasi, str(DIST / "memdir-http.wasm")], tmp_path, server),
     ]
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(mate.work) for mate in mates]:
@@ -112,11 +157,12 @@ def test_clients_of_every_package_lose_nothing(
             break
     else:
         pytest.fail(f"no rest: {results}")
+    entries, history = server.entries(), server.history()
     for mate in mates:
-        assert mate.files() == server.entries, mate.name
+        assert mate.files() == entries, mate.name
         for edit in mate.edits:
-            assert edit in server.history or edit[1] in mate.kept(), (mate.name, edit)
-    lines = server.entries[INDEX].splitlines()
+            assert edit in history or edit[1] in mate.kept(), (mate.name, edit)
+    lines = entries[INDEX].splitlines()
     wanted = {
         f"- [{mate.name} {number}](project_{mate.name}_{number}.md)"
         for mate in mates

@@ -11,11 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
 PROGRAM = Path(__file__).resolve().parents[2] / "dist" / "memdir-team-server"
+
+MEMORY = "/api/claude_code/team_memory"
 
 # Its own settings only.
 ENVIRONMENT = {name: text for name, text in os.environ.items() if name != "MEMDIR_TEAM_DATABASE"}
@@ -55,19 +58,37 @@ class Person:
     server: HostedServer
     token: str
 
+    def ask(self, path: str, parameters: dict[str, str], **more: Any) -> Any:
+        """The JSON of an answer."""
+        headers = {"Authorization": f"Bearer {self.token}"} | more.pop("headers", {})
+        url = f"{self.server.address}{path}?{urlencode(parameters)}"
+        request = urllib.request.Request(url, headers=headers, **more)
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return json.load(response)
+
     def upload(self, repository: str, entries: dict[str, str], version: str | None = None) -> str:
         """Adds entries; returns the version that there is then."""
         condition = {"If-Match": f'"{version}"'} if version else {"If-None-Match": "*"}
-        query = urlencode({"repo": repository})
-        request = urllib.request.Request(
-            f"{self.server.address}/api/claude_code/team_memory?{query}",
-            json.dumps({"entries": entries}).encode(),
-            {"Authorization": f"Bearer {self.token}"} | condition,
-            method="PUT",
-        )
-        with urllib.request.urlopen(request, timeout=30) as response:
-            checksum: str = json.load(response)["checksum"]
+        body = json.dumps({"entries": entries}).encode()
+        asked = self.ask(MEMORY, {"repo": repository}, method="PUT", data=body, headers=condition)
+        checksum: str = asked["checksum"]
         return checksum
+
+    def entries(self, repository: str) -> dict[str, str]:
+        """What there is now."""
+        entries: dict[str, str] = self.ask(MEMORY, {"repo": repository})["content"]["entries"]
+        return entries
+
+    def history(self, repository: str) -> list[tuple[str, str]]:
+        """Key and content of everything that was ever there, the oldest first."""
+        listed = self.ask("/api/history", {"repo": repository})
+        assert not listed["more"]
+        found = []
+        for head in reversed(listed["revisions"]):
+            one = {"repo": repository, "key": head["key"], "version": str(head["version"])}
+            [revision] = self.ask("/api/history", one)["revisions"]
+            found.append((revision["key"], revision["content"]))
+        return found
 
 
 @contextmanager
