@@ -10,6 +10,8 @@ mod raw;
 mod samples;
 mod saving;
 mod secrets;
+#[cfg(unix)]
+mod serving;
 mod store;
 mod team;
 
@@ -50,6 +52,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         // One part by itself is what is looked at while it is changed.
         ["secrets"] => return in_folder(|folder| secrets(root, folder)),
         ["team"] => return in_folder(team),
+        #[cfg(unix)]
+        ["server"] => return in_folder(|folder| serving::measure(root, folder)),
         ["saving"] => return in_folder(|folder| saving(root, folder)),
         [split, ..] => return quality::compare(root, split, 0),
     }
@@ -91,6 +95,8 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     saving(root, &folder.join("saving"))?;
     secrets(root, &folder.join("secrets"))?;
     team(&folder.join("team"))?;
+    #[cfg(unix)]
+    serving::measure(root, &folder.join("server"))?;
     for (split, filler) in [("tune", 0), ("test", 0), ("test", 2_000)] {
         quality::compare(root, split, filler)?;
     }
