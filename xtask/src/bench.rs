@@ -11,7 +11,7 @@ const RIPSECRETS: [&str; 5] = ["install", "ripsecrets", "--version", "0.1.11", "
 /// Builds and installs, then measures everything in one run.
 pub fn bench(layout: &Layout) -> Result<()> {
     setup::everything(layout)?;
-    for artefact in [Artefact::Npm, Artefact::Wheel] {
+    for artefact in [Artefact::Npm, Artefact::Wheel, Artefact::Server] {
         build::build(layout, artefact)?;
     }
     wheel::install(layout)?;

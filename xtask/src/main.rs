@@ -8,6 +8,7 @@
 )]
 
 mod bench;
+mod browser;
 mod build;
 mod component;
 mod demo;

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::build::{self, Artefact};
 use crate::layout::Layout;
 use crate::run::Result;
-use crate::{wasm, wheel};
+use crate::{browser, wasm, wheel};
 
 /// Suites that belong together; the name is the word that selects them.
 pub struct Group {
@@ -47,7 +47,7 @@ pub const GROUPS: [Group; 8] = [
     },
     Group {
         name: "server",
-        needs: &[],
+        needs: &[Artefact::Server],
         suites: server,
     },
     Group {
@@ -172,9 +172,29 @@ fn wasi(layout: &Layout) -> Result<Vec<Suite>> {
 fn server(layout: &Layout) -> Result<Vec<Suite>> {
     let lint = clippy(layout, &["-p", "memdir-team-server", "--all-targets"]);
     let test = layout.cargo(&["test", "--quiet", "-p", "memdir-team-server"]);
+    let types = [
+        "--strict",
+        "--no-error-summary",
+        "tests/servers",
+        "tests/server",
+    ];
+    let page = if browser::is_there() {
+        pytest(layout, "tests/server/test_page.py")?
+    } else {
+        Work::Skip("there is no Chromium: install Debian's package `chromium`")
+    };
     Ok(vec![
         ("lint the team server", lint),
         ("test the team server", Work::Run(test)),
+        (
+            "check the types of the team server's Python tests",
+            venv(layout, ".", "mypy", &types)?,
+        ),
+        ("look at the team server's page in a browser", page),
+        (
+            "ask the team server what its description says (a minute)",
+            pytest(layout, "tests/server/test_description.py")?,
+        ),
     ])
 }
 
