@@ -37,8 +37,9 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 /// How long a writer waits for another one, of this program or of a second one.
 const LOCK: Duration = Duration::from_secs(10);
 const READERS: u32 = 8;
-/// How often the tables are made anew when another program makes them at the same time.
-const STARTS: u32 = 5;
+/// How often a file is begun when another program begins it at the same time, and the pause between.
+const STARTS: u32 = 10;
+const START_PAUSE: Duration = Duration::from_millis(50);
 
 /// Connections for reading, and the one for writing.
 #[derive(Clone, Debug)]
@@ -289,21 +290,32 @@ async fn open_file(path: &Path, max_bytes: Option<u64>) -> Result<Kind, StorageE
         }
         None => options.clone(),
     };
-    let write = writer().connect_with(limited).await?;
-    let migrator = migrator(include_str!("../../migrations/sqlite/0001_start.sql"));
-    // Nothing keeps two programs from doing it at once; then the slower one sees that it is done.
-    for _ in 0..STARTS {
-        if migrator.run(&write).await.is_ok() {
-            break;
-        }
-    }
-    migrator.run(&write).await?;
+    let write = begin_file(limited).await?;
     let read = SqlitePoolOptions::new()
         .max_connections(READERS)
         .acquire_timeout(ACQUIRE)
         .connect_with(options.pragma("query_only", "on"))
         .await?;
     Ok(Kind::Sqlite { read, write })
+}
+
+/// The connection that writes, with the tables there. Nothing keeps two programs from finding a new file
+/// at once, and SQLite does not let one of them wait; then the slower one tries again and sees that all is
+/// done.
+async fn begin_file(options: SqliteConnectOptions) -> Result<SqlitePool, StorageError> {
+    let migrator = migrator(include_str!("../../migrations/sqlite/0001_start.sql"));
+    let mut tries = 1..STARTS;
+    loop {
+        let begun = async {
+            let write = writer().connect_with(options.clone()).await?;
+            migrator.run(&write).await?;
+            Ok(write)
+        };
+        match begun.await {
+            Err(_) if tries.next().is_some() => tokio::time::sleep(START_PAUSE).await,
+            begun => return begun,
+        }
+    }
 }
 
 fn writer() -> SqlitePoolOptions {
