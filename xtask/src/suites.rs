@@ -178,11 +178,20 @@ fn server(layout: &Layout) -> Result<Vec<Suite>> {
         "tests/servers",
         "tests/server",
     ];
+    let in_a_browser = "tests/server/test_page.py";
     let page = if browser::is_there() {
-        pytest(layout, "tests/server/test_page.py")?
+        pytest(layout, in_a_browser)?
     } else {
         Work::Skip("there is no Chromium: install Debian's package `chromium`")
     };
+    let others = [
+        "--quiet",
+        "-W",
+        "error",
+        "tests/server",
+        "--ignore",
+        in_a_browser,
+    ];
     Ok(vec![
         ("lint the team server", lint),
         ("test the team server", Work::Run(test)),
@@ -192,8 +201,8 @@ fn server(layout: &Layout) -> Result<Vec<Suite>> {
         ),
         ("look at the team server's page in a browser", page),
         (
-            "ask the team server what its description says (a minute)",
-            pytest(layout, "tests/server/test_description.py")?,
+            "run the team server, and ask it what its description says",
+            venv(layout, ".", "pytest", &others)?,
         ),
     ])
 }
