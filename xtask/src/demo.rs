@@ -1,6 +1,8 @@
 //! Decides what `make demo` shows: one store, and the reader's own, read and asked by three packages
-//! and compared byte for byte; and what one package writes, the next one reads. Nothing but the copy of
-//! the sample is written.
+//! and compared byte for byte; what one package writes, the next one reads; and two folders share
+//! memory through a team server. Nothing but copies of the sample is written.
+
+mod team;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,6 +54,9 @@ pub fn demo(layout: &Layout) -> Result<()> {
     println!("What one package writes, the next one reads:\n");
     let relayed = relay(layout, &ways, &sample)?;
 
+    println!("Two folders share memory through a team server of their own:\n");
+    let shared = team::share(layout, &ways)?;
+
     println!("Claude Code's own store for this folder, only read:\n");
     let own = Place::project(&layout.root)?;
     let path = look(&own, &["path"], usize::MAX)?;
@@ -66,7 +71,7 @@ pub fn demo(layout: &Layout) -> Result<()> {
     } else {
         println!("Claude Code has no store there yet, so only the sample was read.");
     }
-    let compared = compared + relayed;
+    let compared = compared + relayed + shared;
     println!(
         "\n{compared} outputs compared, of {} and of the",
         names(&ways)
