@@ -9,7 +9,7 @@ COMPILE = @echo "==> compile the build tool (the first time takes a minute)"
 help:  ## show the targets
 	@grep -E '^[a-z]+: ' $(MAKEFILE_LIST) | sed 's/: *## */\t/' | expand -t 10
 
-demo:  ## build, show a sample store through every package, compare what they print
+demo:  ## build, show a sample store through every package and a team server, compare what they print
 	$(COMPILE)
 	@$(XTASK) demo
 
