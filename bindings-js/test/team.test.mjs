@@ -530,7 +530,7 @@ test("what takes its time", { concurrency: true }, async (t) => {
       null: "null",
       "a list": "[]",
       "no entries": "{}",
-      "entries that are no texts": JSON.stringify({ content: { entries: { "a.md": 5 } } }),
+      "a list of entries": JSON.stringify({ content: { entries: ["a.md"] } }),
       "not UTF-8": Buffer.from([0x22, 0xff, 0x22]),
       "deep JSON": "[".repeat(100_000),
     };
