@@ -510,7 +510,7 @@ FAILURES: dict[str, tuple[Answer, int, type[memdir.MemdirError], str]] = {
         memdir.TeamError,
         "team-answer",
     ),
-    "a list": (Answer(b'{"content": {"entries": ["a"]}}'), 1, memdir.TeamError, "team-answer"),
+    "no map": (Answer(b'{"content": {"entries": ["a"]}}'), 1, memdir.TeamError, "team-answer"),
     "403": (Answer(b"", 403), 1, memdir.TeamError, "team-auth"),
     "418": (Answer(b"", 418), 1, memdir.TeamError, "team-refused"),
     "429": (Answer(b"", 429, {"retry-after": "0"}), 4, memdir.TeamError, "team-busy"),
