@@ -90,6 +90,8 @@ pub const TEAM_API: &str = "/api/claude_code/team_memory?repo=";
 pub const TEAM_DEBOUNCE_MS: u64 = 2_000;
 /// How long the last upload may take, in milliseconds (facts 11.3).
 pub const TEAM_FLUSH_MS: u64 = 2_000;
+/// How long beyond that is looked what it has not reached, in milliseconds; no source.
+pub const TEAM_FLUSH_LOOK_MS: u64 = 250;
 /// From one sync of a watched folder to the next, in milliseconds; no source.
 pub const TEAM_PERIOD_MS: u64 = 300_000;
 /// How long a host watches the team folder at a time, in milliseconds; no source.

@@ -28,6 +28,10 @@ pub(super) struct Shared {
     /// Handed out, by number, until the future that asked has fetched the answer.
     asked: Vec<Asked>,
     pub(super) cancelled: bool,
+    /// What the clock said last, for handles whose time ends.
+    pub(super) now_ms: Option<i64>,
+    /// The effect that asks it, beside others of its step.
+    clock: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -44,6 +48,13 @@ impl Shared {
         self.next_id = self.next_id.wrapping_add(1);
         self.queued.push(Request { id, effect });
         id
+    }
+
+    /// Asks the clock in the next step, which then needs no step of its own.
+    pub(super) fn ask_the_time(&mut self) {
+        if self.clock.is_none() {
+            self.clock = Some(self.ask(Effect::Now));
+        }
     }
 
     pub(super) fn take_answer(&mut self, id: u32) -> Option<Outcome> {
@@ -70,12 +81,17 @@ impl Shared {
             }
             asked.answer = Some(outcome);
         }
-        match self.asked.iter().find(|asked| asked.answer.is_none()) {
-            None => Ok(()),
-            Some(Asked { id, .. }) => Err(format!(
+        if let Some(Asked { id, .. }) = self.asked.iter().find(|asked| asked.answer.is_none()) {
+            return Err(format!(
                 "effect {id} was not answered before the next resume"
-            )),
+            ));
         }
+        if let Some(id) = self.clock.take()
+            && let Some(Outcome::Now(clock)) = self.take_answer(id)
+        {
+            self.now_ms = Some(clock.ms);
+        }
+        Ok(())
     }
 
     fn take_queued(&mut self) -> Vec<Request> {

@@ -17,6 +17,10 @@ use crate::error::{Error, ErrorCode};
 pub struct Host {
     shared: Arc<Mutex<Shared>>,
     shielded: bool,
+    /// When its time is up, milliseconds since the epoch.
+    end_ms: Option<i64>,
+    /// What is done through it is clean-up, which only does not wait any more when its time is up.
+    is_clean_up: bool,
 }
 
 /// What every effect gives.
@@ -27,16 +31,39 @@ impl Host {
         Self {
             shared,
             shielded: false,
+            end_ms: None,
+            is_clean_up: false,
         }
     }
 
-    /// A handle whose effects still happen after a cancellation: for clean-up only.
+    /// A handle whose effects still happen after a cancellation, and but for those that wait after its end:
+    /// for clean-up only.
     #[must_use]
     pub fn shielded(&self) -> Self {
         Self {
             shielded: true,
+            is_clean_up: true,
             ..self.clone()
         }
+    }
+
+    /// A handle that stops what is done through it when its time is up, as a cancellation does, with
+    /// `timeout`; an effect that takes long has limits of its own. One of a shielded handle lets a
+    /// cancelled flow wait so long.
+    #[must_use]
+    pub fn until(&self, end_ms: i64) -> Self {
+        Self {
+            end_ms: Some(end_ms),
+            is_clean_up: false,
+            ..self.clone()
+        }
+    }
+
+    /// Whether the time is up, by what the clock said last.
+    fn is_late(&self) -> bool {
+        let now_ms = lock(&self.shared).now_ms;
+        self.end_ms
+            .is_some_and(|end_ms| now_ms.is_some_and(|now_ms| now_ms >= end_ms))
     }
 
     /// Whether the flow was cancelled.
@@ -45,14 +72,17 @@ impl Host {
         lock(&self.shared).cancelled
     }
 
-    /// Ends a flow that was cancelled instead of letting it take `aborted` for a failing host; not what
-    /// is done through a shielded handle, which comes to its end.
+    /// Ends a flow that was cancelled, or whose time is up, instead of letting it take `aborted` or `timeout`
+    /// for a failing host; not the clean-up through a shielded handle, which comes to its end.
     pub(crate) fn stop_if_cancelled(&self) -> Result<(), Error> {
         if !self.shielded && self.cancelled() {
             return Err(Error::new(
                 ErrorCode::Aborted,
                 "the operation was cancelled before it was done",
             ));
+        }
+        if !self.is_clean_up && self.is_late() {
+            return Err(Error::new(ErrorCode::Timeout, "its time is up"));
         }
         Ok(())
     }
@@ -63,13 +93,24 @@ impl Host {
             lock(&self.shared).ask(effect);
             return Outcome::Done;
         }
-        if self.cancelled() && !self.shielded {
+        // A cancelled flow waits for nothing, unless it has said how long.
+        let may_go_on = self.shielded && (!effect.stoppable() || self.end_ms.is_some());
+        if self.cancelled() && !may_go_on {
             return Outcome::Failed(Failure::new(
                 FailureCode::Aborted,
                 "the operation was cancelled",
             ));
         }
-        let id = lock(&self.shared).ask(effect);
+        if self.is_late() && (!self.is_clean_up || effect.stoppable()) {
+            return Outcome::Failed(Failure::new(FailureCode::Timeout, "its time is up"));
+        }
+        let id = {
+            let mut shared = lock(&self.shared);
+            if self.end_ms.is_some() {
+                shared.ask_the_time();
+            }
+            shared.ask(effect)
+        };
         Pending {
             shared: &self.shared,
             id,

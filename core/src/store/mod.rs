@@ -371,7 +371,7 @@ impl Store {
             let flushed = store.flush_in(&host).await;
             if store.state().has_synced && !was_closed {
                 // This one takes no more work.
-                team::flush(&Self::new(store.shared.options.clone()), &host).await?;
+                team::flush(&Self::new(store.shared.options.clone()), &host, false).await?;
             }
             store.compacted();
             flushed

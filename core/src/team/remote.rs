@@ -205,7 +205,8 @@ impl Remote {
     }
 
     async fn refresh(&mut self, host: &Host) -> Result<(), Error> {
-        let token = host.token(self.patience.timeout_ms).await;
+        let limit = self.time_left(host).await?;
+        let token = host.token(limit).await;
         host.stop_if_cancelled()?;
         let token = token.map_err(|failure| {
             Error::from_failure(&failure, "asking for", "a token for the team server")
@@ -284,7 +285,10 @@ impl Remote {
             let content = body.clone().map(Content::Text);
             let limits = (self.time_left(host).await?, TEAM_ANSWER_BYTES);
             let answer = host.http(method, &url, headers, content, limits).await;
-            host.stop_if_cancelled()?;
+            // An answer that came all the same counts: the server may have taken something.
+            if answer.is_err() {
+                host.stop_if_cancelled()?;
+            }
             let (error, headers) = match answer {
                 Ok(HttpAnswer { status: 401, .. }) if self.ask_token && !refreshed => {
                     refreshed = true;

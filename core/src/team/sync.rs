@@ -77,6 +77,8 @@ pub(crate) struct Session<'a> {
     max_entries: Option<usize>,
     /// Keys that were on the way to the server.
     tried: BTreeSet<String>,
+    /// Keys whose version here the server has not taken yet, once the folder was read.
+    waiting: Option<BTreeSet<String>>,
     /// Whether long work says on stderr how far it has got.
     progress: bool,
     pub result: TeamSync,
@@ -109,6 +111,7 @@ impl<'a> Session<'a> {
             deletions: options.deletions,
             max_entries: None,
             tried: BTreeSet::new(),
+            waiting: None,
             progress,
             result: TeamSync::default(),
         })
@@ -193,6 +196,11 @@ impl<'a> Session<'a> {
             "others keep changing the team's memories, and {sent} of ours were uploaded; try again later"
         );
         Err(Error::new(ErrorCode::TeamConflict, message))
+    }
+
+    /// Keys whose version here the server has not taken; none when the folder was not read to its end.
+    pub fn not_sent(self) -> Option<BTreeSet<String>> {
+        self.waiting
     }
 
     async fn known(&self) -> Result<Known, Error> {
@@ -328,12 +336,7 @@ impl<'a> Session<'a> {
         let mut forgotten = state::forgotten(self.host, &self.place).await?;
         let there = |key: &&String| local.checksums.contains_key(*key);
         let there: Vec<String> = forgotten.keys().filter(there).cloned().collect();
-        if !there.is_empty() {
-            forgotten.retain(|key, _| !local.checksums.contains_key(key));
-            let remember = Remember::new(self.remote.origin(), None, Box::new(|_| {}));
-            let task = Task::Remember(remember.there_again(there));
-            self.store.write_in(self.host, |_| Ok(task)).await?;
-        }
+        forgotten.retain(|key, _| !local.checksums.contains_key(key));
         show_forgotten(&mut local, &known.state, &forgotten, &served.checksums);
         let actions = team_reconcile(base, &local.checksums, &served.checksums, &forgotten);
         let keys_of = |wanted: TeamAction| {
@@ -349,23 +352,10 @@ impl<'a> Session<'a> {
             })
             .map(|(key, here)| (key.clone(), here.clone()))
             .collect();
-        if !same.is_empty() {
-            let index = same
-                .get(INDEX_NAME)
-                .and(local.contents.get(INDEX_NAME))
-                .cloned();
-            let tried = same.keys().filter(|key| self.tried.contains(*key));
-            self.result.sent.extend(tried.cloned());
-            let edit: StateEdit = Box::new(move |state| {
-                state.entries.extend(same.clone());
-                // It is of a version that is not known whole.
-                state.etag = None;
-                if index.is_some() {
-                    state.index.clone_from(&index);
-                }
-            });
-            self.remember(None, edit).await?;
-        }
+        let index = same
+            .get(INDEX_NAME)
+            .and(local.contents.get(INDEX_NAME))
+            .cloned();
         let most = self.max_entries.unwrap_or(usize::MAX);
         let new = actions
             .keys()
@@ -406,13 +396,34 @@ impl<'a> Session<'a> {
                 message,
             ));
         }
+        let conflicts: BTreeSet<String> = keys_of(TeamAction::Conflict).collect();
+        let forgotten: Vec<String> = keys_of(TeamAction::Forgotten).collect();
+        // Before anything that may have to wait.
+        self.waiting = Some(entries.keys().chain(&conflicts).cloned().collect());
+        if !there.is_empty() {
+            let remember = Remember::new(self.remote.origin(), None, Box::new(|_| {}));
+            let task = Task::Remember(remember.there_again(there));
+            self.store.write_in(self.host, |_| Ok(task)).await?;
+        }
+        if !same.is_empty() {
+            let tried = same.keys().filter(|key| self.tried.contains(*key));
+            self.result.sent.extend(tried.cloned());
+            let edit: StateEdit = Box::new(move |state| {
+                state.entries.extend(same.clone());
+                // It is of a version that is not known whole.
+                state.etag = None;
+                if index.is_some() {
+                    state.index.clone_from(&index);
+                }
+            });
+            self.remember(None, edit).await?;
+        }
         if self.deletions == TeamDeletions::Propagate {
-            let forgotten: Vec<String> = keys_of(TeamAction::Forgotten).collect();
             for key in self.leaving(&known.state, forgotten).await? {
                 entries.insert(key, TEAM_DELETED.to_owned());
             }
         }
-        Ok((entries, keys_of(TeamAction::Conflict).collect()))
+        Ok((entries, conflicts))
     }
 
     /// Forgotten keys whose time has come.
@@ -525,8 +536,13 @@ impl<'a> Session<'a> {
                 self.result.sent.push(key.clone());
             }
         }
+        if let Some(waiting) = &mut self.waiting {
+            waiting.retain(|key| !batch.contains_key(key));
+        }
         let index = batch.get(INDEX_NAME).cloned();
-        let now_ms = self.now_ms().await;
+        // What the server has taken is remembered, whoever cancels.
+        let host = self.host.shielded();
+        let now_ms = host.now().await.map_or(0, |now| now.ms);
         let edit: StateEdit = Box::new(move |state| {
             let is_whole = state.etag == before && (before.is_some() || state.entries.is_empty());
             state.etag = etag.clone().filter(|_| is_whole);
@@ -536,8 +552,6 @@ impl<'a> Session<'a> {
             }
             state.synced_ms = now_ms;
         });
-        // What the server has taken is remembered, whoever cancels.
-        let host = self.host.shielded();
         self.remember_in(&host, None, edit).await?;
         Ok(())
     }

@@ -7,8 +7,8 @@ use super::sync::{Session, TeamSync};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Host, Stream};
 use crate::limits::{
-    RETRY_MAX_MS, TEAM_DEBOUNCE_MS, TEAM_FLUSH_MS, TEAM_FOLDER, TEAM_PERIOD_MS, TEAM_POLL_MS,
-    TEAM_WATCH_MS,
+    RETRY_MAX_MS, TEAM_DEBOUNCE_MS, TEAM_FLUSH_LOOK_MS, TEAM_FLUSH_MS, TEAM_FOLDER, TEAM_PERIOD_MS,
+    TEAM_POLL_MS, TEAM_WATCH_MS,
 };
 use crate::report::{ReportCode, ReportEntry};
 use crate::store::{Place, Store};
@@ -148,36 +148,47 @@ async fn once(store: &Store, host: &Host, progress: bool, pull: bool) -> Result<
 }
 
 /// The last upload of a session: at most two seconds, and an event that says what it did not reach.
-pub(crate) async fn flush(store: &Store, host: &Host) -> Result<(), Error> {
+pub(crate) async fn flush(store: &Store, host: &Host, on_terminal: bool) -> Result<(), Error> {
     let now = host.now().await;
     host.stop_if_cancelled()?;
+    let now_ms = now.ok().map(|now| now.ms);
+    let after = |ms| now_ms.map(|now_ms| now_ms.saturating_add_unsigned(ms));
+    let until = |end_ms: Option<i64>| end_ms.map_or_else(|| host.clone(), |ms| host.until(ms));
     let patience = Patience {
-        deadline_ms: now
-            .ok()
-            .map(|now| now.ms.saturating_add_unsigned(TEAM_FLUSH_MS)),
+        deadline_ms: after(TEAM_FLUSH_MS),
         timeout_ms: TEAM_FLUSH_MS,
         retries: 0,
     };
-    let mut error = None;
-    match Session::new(store, host, false, patience).await {
-        Ok(mut session) => error = session.push().await.err().or(error),
-        Err(failure) => error = Some(failure),
-    }
+    let limited = until(patience.deadline_ms);
+    let (error, known) = match Session::new(store, &limited, false, patience).await {
+        Ok(mut session) => (session.push().await.err(), session.not_sent()),
+        Err(error) => (Some(error), None),
+    };
     host.stop_if_cancelled()?;
-    if let Some(error) = error {
-        let status = super::sync::status(store, host).await;
-        host.stop_if_cancelled()?;
-        // What cannot even be looked at is told as a whole.
-        if status.is_err() {
-            let message = format!("the team's memories are not uploaded: {error}");
-            host.emit(event("warning", Some(ReportCode::TeamNotSent), &message));
+    let Some(error) = error else {
+        return Ok(());
+    };
+    let keys = match known {
+        Some(keys) => Ok(keys),
+        // The server has taken nothing then.
+        None => {
+            let limited = until(after(TEAM_FLUSH_MS.saturating_add(TEAM_FLUSH_LOOK_MS)));
+            let status = super::sync::status(store, &limited).await;
+            status.map(|status| status.to_send.into_iter().collect())
         }
-        for key in status.unwrap_or_default().to_send {
-            let message = format!("it is not uploaded yet: {error}");
-            let mut event = event("warning", Some(ReportCode::TeamNotSent), &message);
-            event.path = Some(format!("{TEAM_FOLDER}/{key}"));
-            host.emit(event);
-        }
+    };
+    host.stop_if_cancelled()?;
+    let told = |message| event("warning", Some(ReportCode::TeamNotSent), message);
+    // What cannot even be looked at is told as a whole.
+    let Ok(keys) = keys else {
+        let message = format!("the team's memories are not uploaded: {error}");
+        return tell(host, on_terminal, told(&message)).await;
+    };
+    let message = format!("it is not uploaded yet: {error}");
+    for key in keys {
+        let mut event = told(&message);
+        event.path = Some(format!("{TEAM_FOLDER}/{key}"));
+        tell(host, on_terminal, event).await?;
     }
     Ok(())
 }

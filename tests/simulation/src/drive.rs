@@ -36,13 +36,14 @@ pub struct Running<T> {
     flow: Option<Flow<T>>,
     waiting: VecDeque<Request>,
     answers: Vec<Response>,
-    cancelled: bool,
+    /// The flow was cancelled during this step.
+    is_stopping: bool,
 }
 
 impl<T: Send + 'static> Running<T> {
     /// Cancels the flow, as a user does at any time.
     pub fn cancel(&mut self) {
-        self.cancelled = true;
+        self.is_stopping = true;
         if let Some(flow) = &self.flow {
             flow.cancel();
         }
@@ -74,7 +75,7 @@ impl SimHost {
             flow: Some(flow),
             waiting: VecDeque::new(),
             answers: Vec::new(),
-            cancelled: false,
+            is_stopping: false,
         }
     }
 
@@ -126,6 +127,7 @@ impl SimHost {
                     _ => u32::MAX,
                 });
                 running.waiting = requests.into();
+                running.is_stopping = false;
                 Progress::Working
             }
         }
@@ -158,7 +160,7 @@ impl SimHost {
         }
         let outcome = match failure {
             Some(failure) if effect.answered_by().is_some() => Some(Outcome::Failed(failure)),
-            _ if running.cancelled && effect.stoppable() => Some(Outcome::Failed(Failure::new(
+            _ if running.is_stopping && effect.stoppable() => Some(Outcome::Failed(Failure::new(
                 FailureCode::Aborted,
                 "stopped",
             ))),

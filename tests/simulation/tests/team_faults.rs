@@ -8,6 +8,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+use memdir_core::flow::{Clock, Effect, Outcome};
 use memdir_core::store::Store;
 use memdir_core::team::TeamSync;
 use memdir_simulation::{
@@ -64,23 +65,26 @@ fn one_fault(at: Option<usize>, kind: FaultKind) -> usize {
     let count = host.trace.len();
     host.faults.clear();
 
+    agree(&mut host, &server, &format!("{kind:?} at {at:?}"));
+    count
+}
+
+/// A sync or two later both sides have the same, and no edit is lost.
+fn agree(host: &mut SimHost, server: &TeamServer, what: &str) {
     let show = |host: &SimHost| {
         let everything = Folder::new(&host.tree, STORE).everything();
-        format!(
-            "{kind:?} at {at:?}\n{:#?}\n{everything:#?}",
-            server.entries()
-        )
+        format!("{what}\n{:#?}\n{everything:#?}", server.entries())
     };
     for round in 0.. {
         let result = host.run(store().team_sync()).unwrap();
         if result == TeamSync::default() {
             break;
         }
-        assert!(round < 4, "no rest: {}", show(&host));
+        assert!(round < 4, "no rest: {}", show(host));
     }
     let mut wanted = server.entries();
     wanted.retain(|_, text| text != DELETED);
-    assert_eq!(team_files(&host.tree), wanted, "{}", show(&host));
+    assert_eq!(team_files(&host.tree), wanted, "{}", show(host));
     let expected = [
         ("there.md", "theirs\n"),
         ("both.md", "theirs\n"),
@@ -88,7 +92,7 @@ fn one_fault(at: Option<usize>, kind: FaultKind) -> usize {
         ("new-there.md", "new\n"),
     ];
     for (key, text) in expected {
-        assert_eq!(wanted[key], text, "{key}: {}", show(&host));
+        assert_eq!(wanted[key], text, "{key}: {}", show(host));
     }
     for line in [
         "- [old](old.md)",
@@ -96,7 +100,7 @@ fn one_fault(at: Option<usize>, kind: FaultKind) -> usize {
         "- [theirs](theirs.md)",
     ] {
         let times = wanted["MEMORY.md"].lines().filter(|known| *known == line);
-        assert_eq!(times.count(), 1, "{line}: {}", show(&host));
+        assert_eq!(times.count(), 1, "{line}: {}", show(host));
     }
     // Ours of what both have changed is kept.
     let conflicts = host.run(store().team_conflicts()).unwrap();
@@ -108,14 +112,13 @@ fn one_fault(at: Option<usize>, kind: FaultKind) -> usize {
         kept.iter()
             .any(|file| file.path == path && file.content == "ours\n")
     };
-    assert!(is_kept("team/both.md"), "{}", show(&host));
+    assert!(is_kept("team/both.md"), "{}", show(host));
     // A folder that does not look like the one of the last sync takes no risks.
     let is_safe = wanted["here.md"] == "ours\n" || is_kept("team/here.md");
-    assert!(is_safe, "{}", show(&host));
+    assert!(is_safe, "{}", show(host));
     host.run(store().log("over".to_owned())).unwrap();
     let left = Folder::new(&host.tree, STORE).left_over();
-    assert_eq!(left, [""; 0], "{}", show(&host));
-    count
+    assert_eq!(left, [""; 0], "{}", show(host));
 }
 
 #[test]
@@ -131,5 +134,50 @@ fn whatever_happens_at_any_effect_of_a_sync_both_sides_agree_in_the_end() {
         for kind in &kinds {
             one_fault(Some(at), *kind);
         }
+    }
+}
+
+/// The last upload, whose time is up from the effect with this number on; how many effects it had.
+fn late(at: usize) -> usize {
+    let (tree, theirs) = begun();
+    let server = TeamServer::with(&theirs);
+    let mut host = SimHost::with_tree(7, tree);
+    let store = store();
+    // It has spoken to the server.
+    host.run(store.team_push()).unwrap_err();
+    host.network = Some(server.network());
+    let (start_ms, mut done) = (host.clock_ms, 0);
+    host.script = Some(Box::new(move |effect, _| {
+        let ms = start_ms + if done < at { 0 } else { 2_000 };
+        done += 1;
+        matches!(effect, Effect::Now).then_some(Outcome::Now(Clock {
+            ms,
+            offset_minutes: 0,
+        }))
+    }));
+    let before = host.trace.len();
+    host.run(store.close()).unwrap();
+    let count = host.trace.len() - before;
+    host.script = None;
+    for (key, text) in [("here.md", "ours\n"), ("new-here.md", "new\n")] {
+        let is = |path: Option<&str>| host.events.iter().any(|told| told.path.as_deref() == path);
+        let is_told = is(None) || is(Some(&format!("team/{key}")));
+        assert_eq!(
+            is_told,
+            !server.took(key, text),
+            "{key}, late at {at}: {:?}",
+            host.events
+        );
+    }
+    agree(&mut host, &server, &format!("late at {at}"));
+    count
+}
+
+#[test]
+fn whenever_the_time_of_the_last_upload_is_up_what_it_says_is_true() {
+    let count = late(usize::MAX);
+    assert!(count > 60, "{count}");
+    for at in 0..count {
+        late(at);
     }
 }

@@ -1,14 +1,17 @@
 //! A team's server that is slow, broken or hostile, and what a sync makes of it: a clear error or a report,
 //! no partial file, nothing outside the team folder.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use memdir_core::ErrorCode;
-use memdir_core::flow::{Bytes, Effect, FailureCode, HttpAnswer};
+use memdir_core::flow::{Bytes, Clock, Effect, FailureCode, HttpAnswer, Outcome};
 use memdir_core::report::ReportCode;
 use memdir_core::store::{OpenOptions, Store};
 use memdir_core::team::{TeamSync, checksum};
 use memdir_simulation::{
-    Attempt, Body, Exchange, Fault, FaultKind, Network, SimHost, TeamServer, Tree, team_files,
-    team_options,
+    Attempt, Body, Exchange, Fault, FaultKind, HOST_ID, Network, SimHost, TeamServer, Tree,
+    team_files, team_options,
 };
 
 fn tree(files: &[(&str, &str)]) -> Tree {
@@ -432,6 +435,142 @@ fn closing_uploads_what_is_left_and_says_what_it_could_not() {
     let before = asked(&host);
     host.run(Store::new(team_options()).close()).unwrap();
     assert_eq!(asked(&host), before);
+}
+
+/// A machine on which this was edited since the last sync, with the store that is to be closed.
+fn edited(server: &TeamServer, edits: &[(&str, &str)]) -> (SimHost, Store) {
+    let mut host = machine(server.network(), &[("old.md", "old\n")]);
+    let store = Store::new(team_options());
+    host.run(store.team_sync()).unwrap();
+    for (key, text) in edits {
+        let now = host.clock_ms;
+        host.tree.overwrite(format!("/mem/team/{key}"), text, now);
+    }
+    (host, store)
+}
+
+/// Closes a store: how long it takes, and what it says of which file.
+fn close(host: &mut SimHost, store: &Store) -> (i64, Vec<(Option<String>, String)>) {
+    let before = host.clock_ms;
+    host.events.clear();
+    host.run(store.close()).unwrap();
+    let events = host.events.drain(..);
+    let told = events.map(|event| {
+        assert_eq!(event.code.as_deref(), Some("team-not-sent"));
+        (event.path, event.message)
+    });
+    let told = told.collect();
+    (host.clock_ms - before, told)
+}
+
+/// A lock of a program that runs.
+fn hold_the_lock(host: &mut SimHost) {
+    host.processes.insert(99);
+    let body = format!("{{\"token\":\"00\",\"hostId\":\"{HOST_ID}\",\"pid\":99}}");
+    host.tree.file("/mem/.memdir/lock", &body);
+}
+
+#[test]
+fn closing_waits_no_longer_for_the_lock_than_for_the_server() {
+    let server = TeamServer::default();
+    let (mut host, store) = edited(&server, &[("a.md", "a\n")]);
+    hold_the_lock(&mut host);
+    let (took_ms, told) = close(&mut host, &store);
+    // One pause for the lock, of at most 32 ms, may have begun.
+    assert!((2_000..=2_032).contains(&took_ms), "{took_ms}");
+    assert_eq!(server.entries()["a.md"], "a\n");
+    assert_eq!(told, [], "the server has it");
+    // What could not be written down is found out the next time, and not uploaded again.
+    host.tree.take("/mem/.memdir/lock");
+    let uploaded = server.uploaded();
+    push(&mut host).unwrap();
+    assert_eq!(server.uploaded(), uploaded);
+    assert_eq!(push(&mut host).unwrap(), TeamSync::default());
+
+    // What is too much for one upload is told, as far as it did not go.
+    let large = "x".repeat(150_000);
+    let edits = [("b.md", large.as_str()), ("c.md", large.as_str())];
+    let (mut host, store) = edited(&server, &edits);
+    hold_the_lock(&mut host);
+    let (took_ms, told) = close(&mut host, &store);
+    assert!((2_000..=2_032).contains(&took_ms), "{took_ms}");
+    assert!(server.entries().contains_key("b.md") && !server.entries().contains_key("c.md"));
+    let paths: Vec<_> = told.iter().map(|(path, _)| path.as_deref()).collect();
+    assert_eq!(paths, [Some("team/c.md")]);
+}
+
+#[test]
+fn closing_knows_what_an_upload_before_has_reached() {
+    let server = TeamServer::default();
+    let (mut host, store) = edited(&server, &[("a.md", "a\n"), ("b.md", "b\n")]);
+    // A teammate has written the same as one of them.
+    server.set("a.md", "a\n");
+    hold_the_lock(&mut host);
+    let (took_ms, told) = close(&mut host, &store);
+    assert!((2_000..=2_032).contains(&took_ms), "{took_ms}");
+    let paths: Vec<_> = told.iter().map(|(path, _)| path.as_deref()).collect();
+    assert_eq!(paths, [Some("team/b.md")]);
+}
+
+#[test]
+fn closing_takes_two_seconds_whatever_the_server_does() {
+    let slow = |ms: u64| {
+        let server = TeamServer::default();
+        let mut host = machine(Network::serving(|_| Attempt::hang()), &[("a.md", "a\n")]);
+        let store = Store::new(team_options());
+        // What the server has is not known.
+        host.run(store.team_pull()).unwrap_err();
+        let answering = server.clone();
+        host.network = Some(Network::serving(move |request| {
+            Attempt::answer(answering.answer(request)).after(ms)
+        }));
+        let (took_ms, told) = close(&mut host, &store);
+        let paths: Vec<_> = told.into_iter().map(|(path, _)| path).collect();
+        (took_ms, paths, server.requests().len())
+    };
+    let told = vec![Some("team/a.md".to_owned())];
+    assert_eq!(slow(900), (1_800, vec![], 2));
+    assert_eq!(slow(1_500), (2_000, told.clone(), 2));
+    assert_eq!(slow(60_000), (2_000, told, 1));
+}
+
+#[test]
+fn closing_does_not_read_a_large_folder_to_its_end() {
+    let server = TeamServer::default();
+    let (mut host, store) = edited(&server, &[]);
+    let _ = server.requests();
+    for number in 0..2_000 {
+        host.tree.file(format!("/mem/team/m{number}.md"), "x\n");
+    }
+    // A disk that takes 10 ms for each file.
+    let (start_ms, reads) = (host.clock_ms, Rc::new(Cell::new(0)));
+    let counted = Rc::clone(&reads);
+    host.script = Some(Box::new(move |effect, _| match effect {
+        Effect::Now => Some(Outcome::Now(Clock {
+            ms: start_ms + 10 * counted.get(),
+            offset_minutes: 0,
+        })),
+        Effect::Read { .. } => {
+            counted.set(counted.get() + 1);
+            None
+        }
+        _ => None,
+    }));
+    let (_, told) = close(&mut host, &store);
+    // What was asked for at once is read, twice.
+    assert!(
+        reads.get() <= (2_000 + 250) / 10 + 2 * 64 + 20,
+        "{}",
+        reads.get()
+    );
+    let [(None, message)] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    assert!(
+        message.starts_with("the team's memories are not uploaded: "),
+        "{message}"
+    );
+    assert_eq!(server.requests(), [""; 0]);
 }
 
 #[test]
