@@ -1,18 +1,28 @@
 #!/usr/bin/env node
 // The program `memdir`: hands the command line to the core, which does everything else.
 
+import { constants } from "node:os";
+
 import { text } from "./check.js";
 import { call, core } from "./core.js";
 import { isMemdirError } from "./errors.js";
 import { drive } from "./host.js";
 import { environment, homeDirectory, workingDirectory } from "./surroundings.js";
 
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/** What a program exits with that was interrupted, as shells say it. */
+let interrupted: number | undefined;
+
 async function main(): Promise<number> {
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  const interrupt = (signal: (typeof SIGNALS)[number]) => {
     // The second one ends the program at once, as without this.
-    process.once(signal, () => stop.abort(signal));
-  }
+    SIGNALS.forEach((name) => process.off(name, interrupt));
+    interrupted = 128 + constants.signals[signal];
+    stop.abort();
+  };
+  SIGNALS.forEach((name) => process.on(name, interrupt));
   const args = process.argv.slice(2).map((argument, index) => text(argument, `argument ${index + 1}`));
   const instance = core();
   const surroundings = { cwd: workingDirectory(), home: homeDirectory(), env: environment() };
@@ -25,6 +35,10 @@ main().then(
     process.exitCode = code;
   },
   (error: unknown) => {
+    if (interrupted !== undefined && isMemdirError(error) && error.code === "aborted") {
+      process.exitCode = interrupted;
+      return;
+    }
     const message = isMemdirError(error) ? error.message : String(error);
     process.stderr.write(`memdir: ${message}\n`);
     process.exitCode = 1;

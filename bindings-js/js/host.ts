@@ -29,9 +29,12 @@ export interface Flow extends Answerable {
 
 /** Runs a flow to its end. An abort of `signal` cancels it; it still runs to its end. */
 export async function drive<T>(instance: Core, flow: Flow, user: UserFunctions, signal?: AbortSignal): Promise<T> {
-  const stop = new AbortController();
+  let stop = new AbortController();
   const cancel = () => {
-    stop.abort();
+    // What the flow asks for after this is its clean-up.
+    const stopped = stop;
+    stop = new AbortController();
+    stopped.abort();
     try {
       call(instance, () => flow.cancel());
     } catch {
@@ -42,7 +45,6 @@ export async function drive<T>(instance: Core, flow: Flow, user: UserFunctions, 
     if (signal?.aborted === true) {
       cancel();
     }
-    manyMayWait(stop.signal);
     manyMayWait(signal);
     signal?.addEventListener("abort", cancel, { once: true });
     for (;;) {
@@ -89,6 +91,7 @@ function manyMayWait(signal: AbortSignal | undefined): void {
 
 /** Performs all effects of a step at once. */
 async function performAll(requests: Request[], user: UserFunctions, stop: AbortSignal): Promise<Response[]> {
+  manyMayWait(stop);
   const responses: Promise<Response>[] = [];
   for (const { id, effect } of requests) {
     const outcome = perform(effect, user, stop);

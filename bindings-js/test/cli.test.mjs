@@ -338,7 +338,56 @@ test("team watch goes on until it is stopped", { skip: process.platform === "win
   assert.match(String(said), /received: 1/);
   assert.equal(readFileSync(join(directory, "team/a.md"), "utf8"), "a\n");
   child.kill("SIGTERM");
-  assert.notEqual(await ended, null, "it ends by itself");
+  assert.equal(await ended, 143);
+});
+
+/** A watch that has just come to rest, and what it says from then on. */
+async function watching(t) {
+  const server = await teamServer(t, { "a.md": "a\n" });
+  const directory = store(t);
+  const child = spawn(process.execPath, [CLI, "team", "watch", "--dir", directory, "--repo", REPOSITORY], {
+    env: { PATH: process.env.PATH, HOME: "", MEMDIR_TEAM_URL: server.url, MEMDIR_TEAM_TOKEN: TOKEN },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  const ended = once(child, "close");
+  await once(child.stderr, "data");
+  const watched = { server, child, said: "", ended, edit: () => writeFileSync(join(directory, "team/a.md"), "edited\n") };
+  child.stderr.on("data", (part) => { watched.said += part; });
+  return watched;
+}
+
+for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]]) {
+  test(`team watch uploads what is left on ${signal}`, { skip: process.platform === "win32" }, async (t) => {
+    const watched = await watching(t);
+    watched.edit();
+    watched.child.kill(signal);
+    assert.deepEqual(await watched.ended, [code, null]);
+    assert.equal(watched.server.entries.get("a.md"), "edited\n");
+    assert.equal(watched.said, "sent: 1\n");
+  });
+}
+
+test("team watch says what it could not upload, and the second signal ends it", { skip: process.platform === "win32" }, async (t) => {
+  const silent = async () => {
+    const watched = await watching(t);
+    watched.asked = new Promise((resolve) => {
+      watched.server.meddle = () => {
+        resolve();
+        return true;
+      };
+    });
+    watched.edit();
+    watched.child.kill("SIGINT");
+    return watched;
+  };
+  const patient = await silent();
+  assert.deepEqual(await patient.ended, [130, null]);
+  assert.match(patient.said, /^team\/a\.md: it is not uploaded yet: [^\n]*\n$/);
+  const hasty = await silent();
+  await hasty.asked;
+  hasty.child.kill("SIGINT");
+  assert.deepEqual(await hasty.ended, [null, "SIGINT"]);
 });
 
 test("many programs that save at the same time", async (t) => {

@@ -8,11 +8,13 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -845,21 +847,13 @@ def test_closing_flushes_an_edit_only_after_a_sync(
     assert server.statuses() == []
 
 
-def test_interrupting_a_watch_that_blocks(tmp_path: Path, server: TeamServer) -> None:
-    """As a program does that has nothing else to do."""
-    put(tmp_path, "tea.md", TEA)
-    words = [
-        "team",
-        "watch",
-        "--dir",
-        str(tmp_path),
-        "--url",
-        server.url,
-        "--repo",
-        server.repository,
-    ]
+@contextmanager
+def watching(folder: Path, server: TeamServer) -> Iterator[subprocess.Popen[bytes]]:
+    """Let the command watch a folder, as a program does that has nothing else to do."""
+    put(folder, "tea.md", TEA)
+    words = ["team", "watch", "--dir", str(folder), "--url", server.url]
     program = subprocess.Popen(
-        [sys.executable, "-m", "memdir", *words],
+        [sys.executable, "-m", "memdir", *words, "--repo", server.repository],
         env=os.environ | {"MEMDIR_TEAM_TOKEN": TOKEN},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -867,14 +861,56 @@ def test_interrupting_a_watch_that_blocks(tmp_path: Path, server: TeamServer) ->
     try:
         assert program.stderr is not None
         assert program.stderr.readline() == b"sent: 1\n"
-        start = time.monotonic()
-        program.send_signal(2)
-        stdout, stderr = program.communicate(timeout=20)
+        yield program
     finally:
         program.kill()
         program.wait()
+
+
+def interrupt(program: subprocess.Popen[bytes], number: int) -> tuple[int, bytes, bytes]:
+    start = time.monotonic()
+    program.send_signal(number)
+    stdout, stderr = program.communicate(timeout=20)
     assert time.monotonic() - start < 5
-    assert (program.returncode, stdout, stderr) == (130, b"", b"")
+    return program.returncode, stdout, stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_watch_uploads_what_is_left(
+    tmp_path: Path, server: TeamServer, number: int, code: int
+) -> None:
+    with watching(tmp_path, server) as program:
+        put(tmp_path, "tea.md", MINE)
+        assert interrupt(program, number) == (code, b"", b"sent: 1\n")
+    assert server.entries["tea.md"] == MINE
+
+
+def test_an_interrupted_watch_with_nothing_left_is_silent(
+    tmp_path: Path, server: TeamServer
+) -> None:
+    with watching(tmp_path, server) as program:
+        assert interrupt(program, signal.SIGINT) == (130, b"", b"")
+
+
+def test_an_interrupted_watch_says_what_it_could_not_upload(
+    tmp_path: Path, server: TeamServer
+) -> None:
+    with watching(tmp_path, server) as program:
+        server.always = Answer(hangs=True)
+        put(tmp_path, "tea.md", MINE)
+        code, _, stderr = interrupt(program, signal.SIGINT)
+    assert code == 130
+    assert stderr.startswith(b"team/tea.md: it is not uploaded yet: ")
+    assert stderr.count(b"\n") == 1
+
+
+def test_a_watch_that_is_interrupted_twice_ends_at_once(tmp_path: Path, server: TeamServer) -> None:
+    with watching(tmp_path, server) as program:
+        server.always = Answer(hangs=True)
+        put(tmp_path, "tea.md", MINE)
+        program.send_signal(signal.SIGINT)
+        assert server.hanging.wait(10)
+        assert interrupt(program, signal.SIGINT) == (130, b"", b"")
 
 
 def test_the_command(tmp_path: Path, server: TeamServer) -> None:

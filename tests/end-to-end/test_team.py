@@ -5,6 +5,7 @@ it was made."""
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -170,3 +171,28 @@ def test_clients_of_every_package_lose_nothing(
     }
     assert set(lines) == wanted
     assert len(lines) == len(wanted)
+
+
+@pytest.mark.parametrize("package", ["node", "python"])
+def test_a_watch_that_is_interrupted_uploads_what_was_just_edited(
+    node_project: Path, python_programs: Path, tmp_path: Path, package: str
+) -> None:
+    programs = {
+        "node": node_project / "node_modules/.bin/memdir",
+        "python": python_programs / "memdir",
+    }
+    model = TeamServer()
+    with listening(model) as address:
+        mate = Mate(package, [], tmp_path, Model(model, address))
+        mate.edit(0)
+        words = ["team", "watch", "--dir", str(mate.store), "--repo", REPOSITORY]
+        with subprocess.Popen(
+            [str(programs[package]), *words], stderr=subprocess.PIPE, env=mate.env
+        ) as watch:
+            assert watch.stderr is not None
+            assert watch.stderr.readline() == b"sent: 3\n"
+            mate.edit(1)
+            watch.send_signal(signal.SIGINT)
+            assert watch.stderr.read() == b"sent: 3\n"
+        assert watch.returncode == 130
+        assert model.entries == mate.files()

@@ -2,7 +2,8 @@
 
 Both perform all effects of a step side by side and answer them before the next resume. When the
 caller is interrupted, both cancel the flow, stop what can be stopped, and still drive the flow to
-its end, so that it can remove its locks and temporary files.
+its end, so that it can remove its locks and temporary files. The blocking one performs also what
+else the flow then asks for: the command line uploads what it has watched.
 """
 
 from __future__ import annotations
@@ -68,8 +69,9 @@ def drive(flow: Flow[_T], host: Host, stop: Stop | None = None) -> _T:
     except BaseException:
         flow.cancel()
         with contextlib.suppress(MemdirError):
-            while not flow.resume(aborted(flow.pending())).done:
-                pass
+            responses = aborted(flow.pending())
+            while not (step := flow.resume(responses)).done:
+                responses = _perform_all(step.effects, host, None)
         raise
 
 

@@ -24,7 +24,8 @@ Commands:
                 where it is
   team pull     bring what teammates have shared; team push: share what was
                 changed here; team sync: both; team watch: both, again and
-                again, until it is stopped
+                again; when it is interrupted, what is left is uploaded, for two
+                seconds at most
   team status   say what a push would upload, without asking the server
   team conflicts [show ID | restore ID | drop ID]
                 our versions that a sync has kept, because teammates had changed
@@ -57,6 +58,7 @@ Options:
   --help        print this text
   --version     print the version
 
-Exit codes: 0 done, 1 failed, 2 wrong usage. Results go to stdout; what was
+Exit codes: 0 done, 1 failed, 2 wrong usage, 128 and the signal's number when
+interrupted. Results go to stdout; what was
 skipped, cut or repaired, and errors, go to stderr.
 ";

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::flow::{Host, Stream};
 use crate::memory::format_iso;
 use crate::store::{Store, Way};
-use crate::team::{Conflict, TeamStatus, TeamSync, summary};
+use crate::team::{Conflict, TeamStatus, TeamSync, flush, summary};
 use crate::text;
 
 pub(super) async fn run(
@@ -24,7 +24,7 @@ pub(super) async fn run(
         TeamCommand::Push => sync(host, store, Way::Push, json).await?,
         TeamCommand::Sync => sync(host, store, Way::Both, json).await?,
         TeamCommand::Status => status(host, store, json).await?,
-        TeamCommand::Watch => store.watch_in(host, None, true).await?,
+        TeamCommand::Watch => watch(host, store).await?,
         TeamCommand::Conflicts => conflicts(host, store, json).await?,
         TeamCommand::ShowConflict { id } => {
             let file = store.conflict_in(host, &id).await?;
@@ -44,6 +44,15 @@ pub(super) async fn run(
         }
     }
     Ok(0)
+}
+
+/// Goes on until it is interrupted, and then uploads what is left, as closing a store does.
+async fn watch(host: &Host, store: &Store) -> Result<(), Error> {
+    let watched = store.watch_in(host, None, true).await;
+    if host.cancelled() {
+        flush(store, &host.shielded(), true).await?;
+    }
+    watched
 }
 
 /// A line for each file, and how many there were.

@@ -160,11 +160,21 @@ pub(crate) async fn flush(store: &Store, host: &Host, on_terminal: bool) -> Resu
         retries: 0,
     };
     let limited = until(patience.deadline_ms);
+    let mut result = TeamSync::default();
     let (error, known) = match Session::new(store, &limited, false, patience).await {
-        Ok(mut session) => (session.push().await.err(), session.not_sent()),
+        Ok(mut session) => {
+            let error = session.push().await.err();
+            result = std::mem::take(&mut session.result);
+            (error, session.not_sent())
+        }
         Err(error) => (Some(error), None),
     };
     host.stop_if_cancelled()?;
+    // On the command line it is the last line of many.
+    if on_terminal && summary(&result) != summary(&TeamSync::default()) {
+        let event = event("team-sync", None, &summary(&result));
+        tell(host, true, event).await?;
+    }
     let Some(error) = error else {
         return Ok(());
     };
