@@ -74,6 +74,7 @@ pub fn merge_team_index(base: Option<&str>, local: &str, server: &str) -> Merged
     if !server.is_empty()
         && !server.ends_with('\n')
         && let Some(last) = merged.last_mut()
+        && last.ends_with('\n')
     {
         let length = without_end(last).len();
         last.truncate(length);
