@@ -11,14 +11,14 @@ use crate::limits::{
     TEAM_POLL_MS, TEAM_WATCH_MS,
 };
 use crate::report::{ReportCode, ReportEntry};
-use crate::store::{Place, Store};
+use crate::store::{Place, Store, Way};
 use crate::text::{one_line, wire_name};
 
 /// Rounds of a pause after which a folder that never rests is uploaded all the same.
 const MAX_ROUNDS: usize = 15;
 
 /// Syncs until the store is closed or the flow cancelled. What goes wrong is told as an event; what the
-/// server refuses stops the uploads until a file disappears (facts 11.5).
+/// server refuses stops the uploads, not what comes from it, until a file disappears (facts 11.5).
 ///
 /// # Errors
 /// What is missing to begin at all: `no-server`, `no-token`, `no-repository`, `invalid-argument`,
@@ -32,8 +32,9 @@ pub(crate) async fn watch(
     let place = store.place_or_disabled(host).await?;
     let period_ms = period_ms.unwrap_or(TEAM_PERIOD_MS).max(TEAM_DEBOUNCE_MS);
     let mut seen = look(host, &place).await?;
-    let mut last = run(store, host, progress, true).await?;
-    let mut since = last.head_start(period_ms);
+    let ended = run(store, host, progress, Way::Both).await?;
+    let mut is_refused = ended == Ended::Refused;
+    let mut since = ended.head_start(period_ms);
     while !store.is_closed() {
         since += wait(host, &place, period_ms.saturating_sub(since)).await?;
         let mut now = look(host, &place).await?;
@@ -54,11 +55,18 @@ pub(crate) async fn watch(
             since = 0;
         }
         // Whoever takes away what the server refuses wants another try.
-        let is_less = seen.keys().any(|key| !now.contains_key(key));
+        is_refused &= seen.keys().all(|key| now.contains_key(key));
         seen = now;
-        if (is_edited || is_due) && (last != Ended::Refused || is_less) {
-            last = run(store, host, progress, is_due).await?;
-            since = since.max(last.head_start(period_ms));
+        let way = match (is_due, is_refused) {
+            (true, false) => Some(Way::Both),
+            (true, true) => Some(Way::Pull),
+            (false, false) if is_edited => Some(Way::Push),
+            (false, _) => None,
+        };
+        if let Some(way) = way {
+            let ended = run(store, host, progress, way).await?;
+            is_refused |= ended == Ended::Refused;
+            since = since.max(ended.head_start(period_ms));
             if is_due {
                 // What has come is no edit of ours; one that was made meanwhile is found by its checksum
                 // the next time.
@@ -89,9 +97,9 @@ impl Ended {
     }
 }
 
-/// One sync, or a push alone.
-async fn run(store: &Store, host: &Host, progress: bool, pull: bool) -> Result<Ended, Error> {
-    let error = match once(store, host, progress, pull).await {
+/// One sync, or one way of it.
+async fn run(store: &Store, host: &Host, progress: bool, way: Way) -> Result<Ended, Error> {
+    let error = match store.team_in(host, way, progress).await {
         Ok(result) => {
             if result != TeamSync::default() {
                 let event = event("team-sync", None, &summary(&result));
@@ -136,15 +144,6 @@ async fn run(store: &Store, host: &Host, progress: bool, pull: bool) -> Result<E
     } else {
         Ended::Failed
     })
-}
-
-async fn once(store: &Store, host: &Host, progress: bool, pull: bool) -> Result<TeamSync, Error> {
-    let mut session = Session::new(store, host, progress, Patience::USUAL).await?;
-    if pull {
-        session.pull().await?;
-    }
-    session.push().await?;
-    Ok(session.result)
 }
 
 /// The last upload of a session: at most two seconds, and an event that says what it did not reach.

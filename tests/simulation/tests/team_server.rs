@@ -627,3 +627,48 @@ fn what_will_not_mend_itself_stops_the_uploads_until_a_file_goes() {
     host.run(store.team_watch(None)).unwrap();
     assert_eq!(asked(&host), 2, "at the beginning, and when a file went");
 }
+
+/// Who may read and not write hears of what teammates do all the same.
+#[test]
+fn a_watch_whose_uploads_are_refused_still_brings_what_comes() {
+    let server = TeamServer::with(&[("theirs.md", "one\n")]);
+    let guarded = server.clone();
+    let refused = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&refused);
+    let network = Network::serving(move |request: &Exchange| {
+        if request.method == "PUT" {
+            counted.set(counted.get() + 1);
+            return Attempt::http(403, &[], "");
+        }
+        Attempt::answer(guarded.answer(request))
+    });
+    let mut host = machine(network, &[("a.md", "a\n")]);
+    let store = Store::new(team_options());
+    let closing = store.clone();
+    let (teammate, mut looks) = (server.clone(), 0);
+    host.script = Some(Box::new(move |effect, tree| {
+        if matches!(effect, Effect::Sleep { .. }) {
+            looks += 1;
+            match looks {
+                1 => tree.overwrite("/mem/team/a.md", "edited\n", 1_773_570_700_000),
+                // The period is 20 s, and each look takes one.
+                5 => teammate.set("theirs.md", "two\n"),
+                70 => drop(closing.close()),
+                _ => {}
+            }
+        }
+        None
+    }));
+    host.run(store.team_watch(Some(20_000))).unwrap();
+    assert_eq!(team_files(&host.tree)["theirs.md"], "two\n");
+    assert_eq!(team_files(&host.tree)["a.md"], "edited\n");
+    assert_eq!(refused.get(), 1);
+    // At the beginning and every 20 s; the first upload asks for checksums.
+    let whole = server.requests();
+    let whole = whole
+        .iter()
+        .filter(|line| line.starts_with("GET repo=acme/app "));
+    assert_eq!(whole.count(), 4);
+    let warnings = host.events.iter().filter(|event| event.kind == "warning");
+    assert_eq!(warnings.count(), 1, "{:?}", host.events);
+}
