@@ -1,6 +1,9 @@
 //! How a delta is split into uploads that a gateway lets through (facts 11.3, 11.4).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What an upload has beside its entries.
+const ENVELOPE: usize = r#"{"entries":{}}"#.len();
 
 /// Splits entries into batches of at most `max_bytes` bytes of compact JSON each, the envelope
 /// `{"entries":{}}` counted: keys in byte order, greedily. An entry that alone is larger stands
@@ -10,14 +13,11 @@ pub fn batch_entries(
     entries: BTreeMap<String, String>,
     max_bytes: usize,
 ) -> Vec<BTreeMap<String, String>> {
-    const ENVELOPE: usize = r#"{"entries":{}}"#.len();
     let mut batches: Vec<BTreeMap<String, String>> = Vec::new();
     let mut size: usize = 0;
     for (key, content) in entries {
-        // Key, colon, content; from the second entry on a comma.
-        let entry = json_length(&key)
-            .saturating_add(1)
-            .saturating_add(json_length(&content));
+        let entry = entry_length(&key, &content);
+        // From the second entry on a comma.
         let grown = size.saturating_add(1).saturating_add(entry);
         match batches.last_mut() {
             Some(batch) if grown <= max_bytes => {
@@ -33,6 +33,39 @@ pub fn batch_entries(
         }
     }
     batches
+}
+
+/// Bytes of an upload of these entries.
+pub(super) fn upload_length(entries: &BTreeMap<String, String>) -> usize {
+    let lengths = entries.iter();
+    let lengths = lengths.map(|(key, content)| entry_length(key, content).saturating_add(1));
+    // The first has no comma.
+    let all: usize = lengths.sum();
+    ENVELOPE.saturating_add(all).saturating_sub(1)
+}
+
+/// Puts the smallest entry of all batches before them, alone.
+pub(super) fn smallest_first(batches: &mut VecDeque<BTreeMap<String, String>>) {
+    let entries = batches.iter().enumerate().flat_map(|(at, batch)| {
+        let entries = batch.iter();
+        entries.map(move |(key, content)| (entry_length(key, content), at, key))
+    });
+    let Some((_, at, key)) = entries.min() else {
+        return;
+    };
+    let key = key.clone();
+    let entry = batches
+        .get_mut(at)
+        .and_then(|batch| batch.remove_entry(&key));
+    batches.retain(|batch| !batch.is_empty());
+    batches.push_front(entry.into_iter().collect());
+}
+
+/// Bytes of key, colon and content.
+fn entry_length(key: &str, content: &str) -> usize {
+    json_length(key)
+        .saturating_add(1)
+        .saturating_add(json_length(content))
 }
 
 /// Bytes of a text as a JSON string, quotes included.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Serialize;
 
-use super::batch::batch_entries;
+use super::batch::{batch_entries, smallest_first, upload_length};
 use super::conflicts::{self, Conflict};
 use super::delta::checksum;
 use super::key::Keys;
@@ -464,8 +464,20 @@ impl<'a> Session<'a> {
         self.tried.extend(entries.keys().cloned());
         let mut etag = served.etag;
         let mut batches = VecDeque::from(batch_entries(entries, TEAM_BATCH_BYTES));
+        // Bytes of the smallest upload that was too large: whatever is not smaller is not tried.
+        let mut too_large = usize::MAX;
         while let Some(batch) = batches.pop_front() {
-            match self.remote.put(self.host, etag.as_deref(), &batch).await? {
+            let length = upload_length(&batch);
+            let is_tried = length < too_large;
+            let put = match is_tried {
+                true => self.remote.put(self.host, etag.as_deref(), &batch).await?,
+                false => Put::TooLarge,
+            };
+            too_large = match put {
+                Put::TooLarge => too_large.min(length),
+                _ => too_large,
+            };
+            match put {
                 Put::Done(new) => {
                     self.sent(&batch, etag.take(), new.clone()).await?;
                     sent += batch.len();
@@ -506,10 +518,20 @@ impl<'a> Session<'a> {
                     batches.push_front(first);
                 }
                 Put::TooLarge => {
-                    let message = "it is not uploaded: it is too large for the server, or something on the way to it; split it up";
+                    let message = if is_tried {
+                        "it is not uploaded: it is too large for the server, or something on the way to it; split it up".to_owned()
+                    } else {
+                        format!(
+                            "it is not uploaded: the server, or something on the way to it, finds {too_large} bytes too large already"
+                        )
+                    };
                     report.extend(batch.keys().map(|key| {
-                        ReportEntry::new(path_of(key), ReportCode::TeamTooLarge, message)
+                        ReportEntry::new(path_of(key), ReportCode::TeamTooLarge, message.clone())
                     }));
+                    // If not even that one is taken, nothing is.
+                    if is_tried {
+                        smallest_first(&mut batches);
+                    }
                 }
             }
         }

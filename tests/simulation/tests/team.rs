@@ -247,6 +247,47 @@ fn a_server_that_takes_less_is_given_less() {
 }
 
 #[test]
+fn a_server_that_finds_everything_too_large_is_not_asked_for_each_entry() {
+    let server = TeamServer::default();
+    server.limit_body(10);
+    let files: Vec<(String, &str)> = (0..2_000).map(|n| (format!("m{n:04}.md"), "x\n")).collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(key, text)| (key.as_str(), *text))
+        .collect();
+    let mut ada = machine(1, &server, &files);
+    let result = push(&mut ada);
+    assert_eq!((result.sent.len(), result.report.len()), (0, 2_000));
+    let codes = result.report.iter().map(|entry| entry.code);
+    assert!(
+        codes
+            .into_iter()
+            .all(|code| code == ReportCode::TeamTooLarge)
+    );
+    let requests = server.requests();
+    let puts = requests.iter().filter(|line| line.starts_with("PUT"));
+    // Halves of 2,000, down to one; all of them are of one size.
+    assert!(puts.clone().count() <= 12, "{}", puts.count());
+}
+
+#[test]
+fn large_entries_keep_no_small_one_back() {
+    let server = TeamServer::default();
+    server.limit_body(70);
+    let large: Vec<String> = (1..=6).map(|n| "x".repeat(1_000 - 100 * n)).collect();
+    let keys = ["a.md", "b.md", "c.md", "d.md", "e.md", "f.md"];
+    let mut files: Vec<(&str, &str)> = keys
+        .into_iter()
+        .zip(large.iter().map(String::as_str))
+        .collect();
+    files.extend([("g.md", "small"), ("h.md", "smaller"), ("i.md", "x")]);
+    let mut ada = machine(1, &server, &files);
+    let mut sent = push(&mut ada).sent;
+    sent.sort();
+    assert_eq!(sent, ["g.md", "h.md", "i.md"]);
+}
+
+#[test]
 fn a_token_goes_over_no_open_line() {
     let mut open = team_options();
     if let Some(team) = &mut open.team {
