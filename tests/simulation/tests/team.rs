@@ -6,6 +6,7 @@ use memdir_core::flow::FailureCode;
 use memdir_core::report::ReportCode;
 use memdir_core::store::Store;
 use memdir_core::team::{TeamDeletions, TeamSync};
+use memdir_core::write::WriteOutcome;
 use memdir_simulation::{
     Attempt, Body, Network, SimHost, TeamServer, Tree, team_files, team_options,
 };
@@ -93,6 +94,31 @@ fn what_both_have_changed_is_kept() {
     assert_eq!(push(&mut ada).sent, ["a.md"]);
     assert_eq!(server.entries()["a.md"], "ours\n");
     assert!(ada.run(store.team_conflicts()).unwrap().is_empty());
+}
+
+/// The copy is ours and stays; the team folder is what teammates read.
+#[test]
+fn a_kept_version_with_a_secret_is_not_put_back() {
+    let secret = format!(
+        "ghp_{}",
+        "aB3dE5gH7j".repeat(4).get(..36).unwrap_or_default()
+    );
+    let server = TeamServer::default();
+    let mut ada = machine(1, &server, &[("a.md", "old\n")]);
+    sync(&mut ada);
+    server.set("a.md", "theirs\n");
+    edit(&mut ada, "a.md", &format!("token: {secret}\n"));
+    assert_eq!(sync(&mut ada).conflicts, ["a.md"]);
+    let store = Store::new(team_options());
+    let kept = ada.run(store.team_conflicts()).unwrap();
+    let result = ada.run(store.team_restore(kept[0].id.clone())).unwrap();
+    assert_eq!(
+        (result.outcome, result.code),
+        (WriteOutcome::Refused, Some(ErrorCode::SecretFound))
+    );
+    assert!(!format!("{result:?}").contains(&secret));
+    assert_eq!(file(&ada, "a.md").as_deref(), Some("theirs\n"));
+    assert_eq!(ada.run(store.team_conflicts()).unwrap(), kept);
 }
 
 #[test]
