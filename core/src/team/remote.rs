@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::delta::checksum;
 use crate::address::{base_address, is_private};
 use crate::error::{Error, ErrorCode};
-use crate::flow::{Content, Failure, FailureCode, Header, Host, HttpAnswer};
+use crate::flow::{Bytes, Content, Failure, FailureCode, Header, Host, HttpAnswer};
 use crate::limits::{RETRIES, RETRY_AFTER_MAX_MS, TEAM_ANSWER_BYTES, TEAM_API, TEAM_TIMEOUT_MS};
 use crate::model::Key;
 use crate::paths::{Environment, variable};
@@ -437,17 +438,48 @@ fn json(answer: &Answered) -> Result<Value, Error> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Body {
+struct Body<'a> {
     checksum: Option<String>,
-    entry_checksums: Option<BTreeMap<String, String>>,
-    content: Option<Entries>,
+    entry_checksums: Option<BTreeMap<Name, String>>,
+    #[serde(borrow)]
+    content: Option<Entries<'a>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entries {
-    entries: BTreeMap<String, Value>,
-    entry_checksums: Option<BTreeMap<String, String>>,
+struct Entries<'a> {
+    /// Each is read by itself, so that what is no text keeps no other away.
+    #[serde(borrow)]
+    entries: BTreeMap<Name, &'a RawValue>,
+    entry_checksums: Option<BTreeMap<Name, String>>,
+}
+
+/// A key, which in JSON may hold half of a surrogate pair.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    Text(String),
+    /// As it can be shown.
+    Broken(String),
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Bytes(bytes) = Bytes::deserialize(deserializer)?;
+        Ok(String::from_utf8(bytes).map_or_else(
+            |broken| Self::Broken(String::from_utf8_lossy(broken.as_bytes()).into_owned()),
+            Self::Text,
+        ))
+    }
+}
+
+/// Those whose keys are text.
+fn named(checksums: BTreeMap<Name, String>) -> BTreeMap<String, String> {
+    let checksums = checksums.into_iter();
+    let named = checksums.filter_map(|(key, checksum)| match key {
+        Name::Text(key) => Some((key, checksum)),
+        Name::Broken(_) => None,
+    });
+    named.collect()
 }
 
 /// What the server has, as far as it can be believed.
@@ -473,15 +505,19 @@ fn served(answer: &Answered, whole: bool) -> Result<Served, Error> {
         served.checksums = body
             .entry_checksums
             .or(checksums)
+            .map(named)
             .ok_or_else(|| answer_error("has no checksums"))?;
         return Ok(served);
     }
     let content = body.content.ok_or_else(|| answer_error("has no entries"))?;
-    let told = content.entry_checksums.unwrap_or_default();
+    let told = named(content.entry_checksums.unwrap_or_default());
     for (key, text) in content.entries {
-        let Value::String(text) = text else {
-            served.broken.push(key);
-            continue;
+        let (key, text) = match (key, serde_json::from_str::<String>(text.get())) {
+            (Name::Text(key), Ok(text)) => (key, text),
+            (Name::Text(key) | Name::Broken(key), _) => {
+                served.broken.push(key);
+                continue;
+            }
         };
         let found = checksum(&text);
         if told.get(&key).is_some_and(|told| *told != found) {

@@ -180,11 +180,35 @@ fn what_is_not_what_its_checksum_says_is_left_out() {
 
 #[test]
 fn one_entry_that_is_no_text_does_not_keep_the_others_away() {
-    let body = r#"{"content":{"entries":{"a.md":null,"b.md":"b\n"}}}"#;
+    for entry in [
+        r#""a.md":null"#,
+        r#""a.md":{"b":[1]}"#,
+        // Half of a surrogate pair, which JSON can say and no text can hold.
+        r#""a.md":"\ud800""#,
+        r#""a.md":"x\udc00\ud800\ny""#,
+        r#""\ud800.md":"a\n""#,
+    ] {
+        let body = format!(
+            r#"{{"content":{{"entries":{{{entry},"b.md":"b\n","é\u00e9\ud83d\ude00.md":"\ud83d\ude00"}}}}}}"#
+        );
+        let mut host = scripted(vec![Attempt::http(200, &[], &body)]);
+        let result = pull(&mut host).unwrap();
+        assert_eq!(
+            result.received,
+            ["b.md", "\u{e9}\u{e9}\u{1f600}.md"],
+            "{entry}"
+        );
+        assert_eq!(
+            team_files(&host.tree)["\u{e9}\u{e9}\u{1f600}.md"],
+            "\u{1f600}"
+        );
+        let codes: Vec<_> = result.report.iter().map(|entry| entry.code).collect();
+        assert_eq!(codes, [ReportCode::TeamChecksum], "{entry}");
+    }
+    // What is no JSON at all is no answer.
+    let body = r#"{"content":{"entries":{"a.md":"\ud8","b.md":"b\n"}}}"#;
     let mut host = scripted(vec![Attempt::http(200, &[], body)]);
-    let result = pull(&mut host).unwrap();
-    assert_eq!(result.received, ["b.md"]);
-    assert_eq!(result.report[0].code, ReportCode::TeamChecksum);
+    assert_eq!(pull(&mut host), Err(ErrorCode::TeamAnswer));
 }
 
 /// Each fails by itself, and what comes after them comes all the same.
