@@ -1,5 +1,6 @@
 //! A team's server that is slow, broken or hostile, and what a sync makes of it: a clear error or a report,
 //! no partial file, nothing outside the team folder.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::cell::Cell;
 use std::rc::Rc;
