@@ -24,6 +24,7 @@ export {
   parseSettings,
   projectSlug,
   rankMemories,
+  readOnlyCommand,
   readSelection,
   recentTools,
   redactSecrets,

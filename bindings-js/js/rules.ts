@@ -35,6 +35,7 @@ import type {
   SecretFinding,
   Selection,
   Settings,
+  ShellStage,
   TeamAction,
   ToolClass,
   ToolResult,
@@ -485,6 +486,18 @@ export function decodeModelAnswer(name: string, status: number, body: string): s
   const code = check.count(status, "status", 0xffff);
   const answer = check.text(body, "body");
   return rule((core) => core.decodeModelAnswer(model, code, answer));
+}
+
+/**
+ * Takes a model's shell command apart, if it does nothing but read: the programs of its pipe, in order, for
+ * whoever runs them without a shell and looks at their paths first (facts 6.3).
+ *
+ * Throws the first `shell-…` code that holds: of the whole command, then of its characters in order, then of
+ * its programs in order. The message is meant for the model.
+ */
+export function readOnlyCommand(command: string): ShellStage[] {
+  const whole = check.text(command, "command");
+  return rule((core) => core.readOnlyCommand(whole));
 }
 
 /** Every error code with its family and an example, in a fixed order. */

@@ -556,6 +556,23 @@ export type ErrorCode =
   | "user-private"
   | "secret-found"
   | "not-text"
+  | "shell-assignment"
+  | "shell-background"
+  | "shell-comment"
+  | "shell-control"
+  | "shell-empty"
+  | "shell-expansion"
+  | "shell-flag"
+  | "shell-glob"
+  | "shell-operand"
+  | "shell-quote"
+  | "shell-redirection"
+  | "shell-separator"
+  | "shell-stdin"
+  | "shell-subshell"
+  | "shell-substitution"
+  | "shell-too-long"
+  | "shell-unknown-program"
   | "path-empty"
   | "path-nul"
   | "path-home"
@@ -963,6 +980,21 @@ export interface MergedIndex {
   content: string;
   /** Whether both sides have written the same line anew: then the server's stands, and ours is not in it. */
   lost: boolean;
+}
+
+/**
+ * One program of a pipe, to be run without a shell, with a fixed `PATH` and no environment. What the one
+ * before prints is its input; the first has none.
+ */
+export interface ShellStage {
+  /** The program's name and its words. */
+  argv: string[];
+  /**
+   * The words, or parts of them, that name a file or folder, as they are written: relative ones lie in the
+   * folder that the program runs in, and a program that is given none may look at that folder. Below these
+   * no link is followed, but by `diff`, when one of them is a folder.
+   */
+  paths: string[];
 }
 
 /** What a prompt is made of. */

@@ -455,6 +455,15 @@ pub fn decode_model_answer(name: &str, status: u16, body: &str) -> Result<String
     Ok(rules::decode_model_answer(name, status, body)?)
 }
 
+/// [`rules::read_only_command`].
+///
+/// # Errors
+/// The rule's own.
+#[wasm_bindgen(js_name = readOnlyCommand)]
+pub fn read_only_command(command: &str) -> Result<JsValue> {
+    to_js(&rules::read_only_command(command)?)
+}
+
 /// [`rules::error_table`].
 #[wasm_bindgen(js_name = errorTable)]
 pub fn error_table() -> Result<JsValue> {

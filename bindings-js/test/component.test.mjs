@@ -48,6 +48,7 @@ if (existsSync(COMPONENT)) {
       project_slug: ({ path }) => rules.projectSlug(path),
       rank_memories: ({ query, memories }) =>
         rules.rankMemories(query, memories.map((memory) => ({ ageDays: 0, uses: 0, ...memory }))),
+      read_only_command: ({ command }) => rules.readOnlyCommand(command),
       read_selection: ({ answer, candidates }) => rules.readSelection(answer, candidates),
       recent_tools: ({ results }) => rules.recentTools(results.map(withoutNulls)),
       retry_pause_ms: ({ retries, random, retryAfter }) =>

@@ -215,6 +215,19 @@ test("what a team's sync goes by", () => {
   );
 });
 
+test("what a model's shell command becomes", () => {
+  assert.deepEqual(rules.readOnlyCommand("grep -rn 'a b' notes | head -5"), [
+    { argv: ["grep", "-rn", "a b", "notes"], paths: ["notes"] },
+    { argv: ["head", "-5"], paths: [] },
+  ]);
+  assert.throws(() => rules.readOnlyCommand("rm -r notes"), {
+    name: "MemdirError",
+    code: "shell-unknown-program",
+    family: "input",
+    message: /^"rm" is not among the programs that only read: ls, /,
+  });
+});
+
 test("wrong arguments", () => {
   const header = rules.parseFrontmatter("");
   const calls = [
@@ -235,6 +248,8 @@ test("wrong arguments", () => {
     () => rules.teamDelta([], {}),
     () => rules.teamDelta({ a: 1 }, {}),
     () => rules.teamDelta({}),
+    () => rules.readOnlyCommand(),
+    () => rules.readOnlyCommand(["ls"]),
     () => rules.teamRepository(),
     () => rules.teamRepository(null),
     () => rules.teamReconcile({}, {}, {}),
@@ -353,6 +368,7 @@ test("half a surrogate pair is refused wherever text enters", () => {
     () => rules.teamDelta({ a: bad }, {}),
     () => rules.teamDelta({}, { a: bad }),
     () => rules.batchEntries({ a: bad }),
+    () => rules.readOnlyCommand(`ls ${bad}`),
     () => rules.teamRepository(bad),
     () => rules.teamReconcile({ a: bad }, {}, {}, {}),
     () => rules.teamReconcile({}, {}, {}, { [bad]: "x" }),

@@ -27,6 +27,7 @@ runVectors(
     parse_settings: ({ text }) => rules.parseSettings(text),
     project_slug: ({ path }) => rules.projectSlug(path),
     rank_memories: ({ query, memories }) => rules.rankMemories(query, memories),
+    read_only_command: ({ command }) => rules.readOnlyCommand(command),
     read_selection: ({ answer, candidates }) => rules.readSelection(answer, candidates),
     recent_tools: ({ results }) => rules.recentTools(results),
     retry_pause_ms: ({ retries, random, retryAfter }) => rules.retryPauseMs(retries, random, retryAfter),

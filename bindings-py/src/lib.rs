@@ -25,9 +25,10 @@ mod _core {
         decode_model_answer, default_scope, encode_model_request, env_flag, error_table,
         format_manifest, grant_bytes, injective_key, lint_memories, may_write, memory_age,
         memory_enabled, memory_file_name, merge_team_index, parse_frontmatter, parse_settings,
-        project_slug, rank_memories, read_selection, recent_tools, redact_secrets, retry_pause_ms,
-        scan_secrets, summarise_tool_calls, team_delta, team_reconcile, team_repository, tokenize,
-        truncate_index, update_index, update_memory, validate_memory_path, validate_team_key,
+        project_slug, rank_memories, read_only_command, read_selection, recent_tools,
+        redact_secrets, retry_pause_ms, scan_secrets, summarise_tool_calls, team_delta,
+        team_reconcile, team_repository, tokenize, truncate_index, update_index, update_memory,
+        validate_memory_path, validate_team_key,
     };
     #[pymodule_export]
     use super::store::Store;

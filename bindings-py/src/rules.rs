@@ -632,6 +632,19 @@ pub(crate) fn redact_secrets(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> 
     apply(py, || Ok(rules::redact_secrets(&text.0)))
 }
 
+/// Take a model's shell command apart, if it does nothing but read: the programs of its pipe, in order,
+/// for whoever runs them without a shell and looks at their paths first.
+///
+/// Raises `InputError` with the first code `shell-…` that holds: of the whole command, then of its
+/// characters in order, then of its programs in order. The message is meant for the model.
+///
+/// Source: reference facts 6.3.
+#[pyfunction]
+#[pyo3(signature = (command: "str") -> "list[_types.ShellStage]")]
+pub(crate) fn read_only_command(py: Python<'_>, command: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || rules::read_only_command(&command.0))
+}
+
 /// List every error code with its family and a typical message, in a fixed order.
 #[pyfunction]
 #[pyo3(signature = () -> "list[_types.ErrorInfo]")]

@@ -6,6 +6,7 @@
 //! ARCHITECTURE.md at the root of the repository tells how the pieces fit.
 
 mod address;
+pub mod agent;
 pub mod agents;
 pub mod cli;
 pub mod error;

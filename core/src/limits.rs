@@ -288,3 +288,9 @@ pub const USES_NAME: &str = "uses.json";
 pub const USES_MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// How long use counts may wait before they are written, in milliseconds; no source.
 pub const USES_WRITE_MS: i64 = 60_000;
+/// Characters of a model's shell command (facts 6.3).
+pub const COMMAND_MAX_CHARS: usize = 10_000;
+/// Words of it; no source.
+pub const COMMAND_MAX_WORDS: usize = 256;
+/// Programs that it puts in one pipe; no source.
+pub const COMMAND_MAX_STAGES: usize = 8;

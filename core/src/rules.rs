@@ -1,6 +1,7 @@
 //! Every rule that can be used without opening a store, under one roof: what the faces export as
 //! `memdir/rules`, `memdir.rules` and the WIT interface `rules`.
 
+pub use crate::agent::read_only_command;
 pub use crate::error::error_table;
 pub use crate::lint::lint_memories;
 pub use crate::memory::{

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use memdir_core::limits::{FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_MAX_BYTES, INDEX_MAX_LINES};
+use memdir_core::limits::{
+    COMMAND_MAX_CHARS, FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_MAX_BYTES, INDEX_MAX_LINES,
+};
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::{Frontmatter, MemoryHeader, MemoryType, Scope};
 use memdir_core::paths::{DirectoryQuestion, Environment, PerSource, Platform};
 use memdir_core::report::ReportCode;
 use memdir_core::rules::{
     batch_entries, choose_directory, env_flag, format_manifest, injective_key, lint_memories,
-    memory_age, parse_frontmatter, project_slug, team_delta, truncate_index, validate_memory_path,
+    memory_age, parse_frontmatter, project_slug, read_only_command, team_delta, truncate_index,
+    validate_memory_path,
 };
 use memdir_core::team::checksum;
 use proptest::collection::{btree_map, vec};
@@ -479,5 +482,51 @@ proptest! {
         // What a scan reads of a long one.
         let cut = without_second_block(parse_frontmatter(head(&text, FRONTMATTER_MAX_BYTES + HEAD_BYTES)));
         prop_assert_eq!(cut, whole);
+    }
+}
+
+/// Commands of programs and flags that are known, of signs that mean something to a shell, and of anything.
+fn command() -> impl Strategy<Value = String> {
+    let program = "(ls|find|grep|cat|stat|wc|head|tail|pwd|echo|which|diff|du) ";
+    let flag = "(-[a-zA-Z0-9]{1,3}|--?[a-z]{1,5}(=[a-z]{1,3})?|-name|-perm|--|-) ";
+    let word = prop_oneof![
+        program,
+        flag,
+        "[a-z./-]{1,6} ",
+        "'[^'\\PC]{0,4}' ",
+        "\"[a-z*~!# ]{0,4}\" ",
+        "\\\\[ $~*a]",
+        "[|;&<>$`(){}~!#*?=\"' \t\n\\\\-]",
+        Just("| ".to_owned()),
+        any::<String>(),
+    ];
+    let words = vec(word, 0..10).prop_map(|words| words.concat());
+    (program, words).prop_map(|(program, words)| program + &words)
+}
+
+proptest! {
+    #![proptest_config(config(2048))]
+
+    #[test]
+    fn a_command_is_refused_in_one_line_or_means_the_same_when_all_is_quoted(
+        command in prop_oneof![command(), any::<String>()]
+    ) {
+        let pipe = match read_only_command(&command) {
+            Ok(pipe) => pipe,
+            Err(refusal) => {
+                prop_assert!(!refusal.message.contains('\n') && refusal.message.chars().count() < 400);
+                return Ok(());
+            }
+        };
+        for stage in &pipe {
+            let is_said = |path: &String| stage.argv.iter().any(|word| word.ends_with(path.as_str()));
+            prop_assert!(stage.paths.iter().all(is_said));
+        }
+        let quote = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
+        let programs = pipe.iter().map(|stage| stage.argv.iter().map(quote).collect::<Vec<_>>().join(" "));
+        let quoted = programs.collect::<Vec<_>>().join("|");
+        if quoted.chars().count() <= COMMAND_MAX_CHARS {
+            prop_assert_eq!(read_only_command(&quoted), Ok(pipe));
+        }
     }
 }

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rules that have vectors. A file of another name, or none of one of these, is a failure.
-const RULES: [(&str, Rule); 35] = [
+const RULES: [(&str, Rule); 36] = [
     ("batch_entries", batch_entries),
     ("choose_directory", choose_directory),
     ("classify_path", classify_path),
@@ -48,6 +48,7 @@ const RULES: [(&str, Rule); 35] = [
     ("parse_settings", parse_settings),
     ("project_slug", project_slug),
     ("rank_memories", rank_memories),
+    ("read_only_command", read_only_command),
     ("read_selection", read_selection),
     ("recent_tools", recent_tools),
     ("retry_pause_ms", retry_pause_ms),
@@ -675,4 +676,17 @@ struct ToolCalls {
 fn summarise_tool_calls(value: Value) -> Result<Result<Value, Value>, String> {
     let ToolCalls { calls, done } = input(value)?;
     output(rules::summarise_tool_calls(&calls, done))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Command {
+    command: String,
+}
+
+fn read_only_command(value: Value) -> Result<Result<Value, Value>, String> {
+    match rules::read_only_command(&input::<Command>(value)?.command) {
+        Ok(stages) => output(stages),
+        Err(error) => refused(&error),
+    }
 }

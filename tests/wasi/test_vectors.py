@@ -36,6 +36,7 @@ ARGUMENTS = {
     "grant_bytes": ["used", "sizes"],
     "read_selection": ["answer", "candidates"],
     "recent_tools": ["results"],
+    "read_only_command": ["command"],
     "encode_model_request": ["model", "request"],
     "decode_model_answer": ["name", "status", "body"],
     "memory_file_name": ["type", "name", "number"],

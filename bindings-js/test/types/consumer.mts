@@ -52,6 +52,7 @@ import {
   mergeTeamIndex,
   parseSettings,
   rankMemories,
+  readOnlyCommand,
   readSelection,
   recentTools,
   redactSecrets,
@@ -76,6 +77,7 @@ import {
   type RankedMemory,
   type SecretFinding,
   type Selection,
+  type ShellStage,
   type TeamAction,
   type ToolClass,
   type Truncation,
@@ -230,6 +232,13 @@ export function teamRules(): TeamAction[] {
   // @ts-expect-error: what was forgotten must be said
   teamReconcile({}, {}, {});
   return pause > 0 ? Object.values(actions) : [];
+}
+
+export function shellRules(): string[] {
+  const stages: ShellStage[] = readOnlyCommand("grep -rn memory notes | head");
+  // @ts-expect-error: a command is one text
+  readOnlyCommand(["ls", "notes"]);
+  return stages.flatMap(({ argv, paths }) => [...argv, ...paths]);
 }
 
 export function pathRules(places: MemoryPlaces): string[] {

@@ -39,6 +39,7 @@ __all__ = [
     "probe",
     "project_slug",
     "rank_memories",
+    "read_only_command",
     "read_selection",
     "recent_tools",
     "redact_secrets",
@@ -513,6 +514,17 @@ def rank_memories(
     nothing in them surely answers it. It is how a store without a model recalls.
 
     Source: DESIGN, "Recall".
+    """
+
+def read_only_command(command: str) -> list[_types.ShellStage]:
+    """
+    Take a model's shell command apart, if it does nothing but read: the programs of its pipe, in order,
+    for whoever runs them without a shell and looks at their paths first.
+
+    Raises `InputError` with the first code `shell-…` that holds: of the whole command, then of its
+    characters in order, then of its programs in order. The message is meant for the model.
+
+    Source: reference facts 6.3.
     """
 
 def read_selection(answer: str, candidates: collections.abc.Sequence[str]) -> _types.Selection:

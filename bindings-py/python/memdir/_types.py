@@ -360,6 +360,26 @@ class SecretFinding:
     end: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellStage:
+    """One program of a pipe, by `memdir.rules.read_only_command`.
+
+    It is to be run without a shell, with a fixed `PATH` and no environment. What the one before
+    prints is its input; the first has none.
+
+    Attributes:
+        argv: The program's name and its words.
+        paths: The words, or parts of them, that name a file or folder, as they are written:
+            relative ones lie in the folder that the program runs in, and a program that is given
+            none may look at that folder. Below these no link is followed, but by `diff`, when one
+            of them is a folder.
+
+    """
+
+    argv: tuple[str, ...]
+    paths: tuple[str, ...]
+
+
 class EnabledSettings(TypedDict, total=False):
     """`autoMemoryEnabled` of each settings file; one that is missing or None says nothing.
 

@@ -8,8 +8,8 @@ use crate::bindings::exports::memdir::memdir::rules::{
     Age, Choice, Cut, DirectoryQuestion, Edited, Enabled, EnabledSettings, Error, ErrorInfo,
     Finding, Found, Frontmatter, Guest, IndexEntry, LintInput, MemoryChanges, MemoryHeader,
     MemoryPlaces, MemoryType, MergedIndex, ModelHttp, ModelOptions, ModelRequest, PathKind,
-    Platform, RankedMemory, Scope, SecretFinding, Selection, Settings, TeamAction, ToolClass,
-    ToolResult, Truncation, Word,
+    Platform, RankedMemory, Scope, SecretFinding, Selection, Settings, ShellStage, TeamAction,
+    ToolClass, ToolResult, Truncation, Word,
 };
 use crate::same::{each, maybe, pairs};
 
@@ -215,6 +215,13 @@ impl Guest for Component {
 
     fn redact_secrets(text: String) -> String {
         rules::redact_secrets(&text)
+    }
+
+    fn read_only_command(command: String) -> Result<Vec<ShellStage>, Error> {
+        match rules::read_only_command(&command) {
+            Ok(stages) => Ok(each(stages)),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn error_table() -> Vec<ErrorInfo> {

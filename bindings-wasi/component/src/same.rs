@@ -82,7 +82,10 @@ macro_rules! same {
 same! {
     ErrorCode = rules::ErrorCode {
         Aborted Protocol Internal InvalidText InvalidArgument Usage Disabled Closed
-        FrontmatterInvalid UserPrivate SecretFound NotText PathEmpty PathNul
+        FrontmatterInvalid UserPrivate SecretFound NotText ShellAssignment ShellBackground ShellComment
+        ShellControl ShellEmpty ShellExpansion ShellFlag ShellGlob ShellOperand ShellQuote
+        ShellRedirection ShellSeparator ShellStdin ShellSubshell ShellSubstitution ShellTooLong
+        ShellUnknownProgram PathEmpty PathNul
         PathHome PathHomeParent PathOutsideHome PathUnc PathDriveRoot PathRelative PathRoot
         PathTooShort PathOutsideStore KeyTooLong KeyEncoded KeyLookalike KeySeparator KeyAbsolute
         KeyTraversal KeyCharacter KeyNormalForm KeyEnding KeyReserved KeyOwn KeyTwin

@@ -1,6 +1,7 @@
 //! From the core's types to those of the WIT. Every value is taken apart completely, so a new
 //! field or case of the core stops the build.
 
+use memdir_core::agent::ShellStage;
 use memdir_core::error::{Error, ErrorInfo};
 use memdir_core::flow::{
     Bytes, Clock, Content, Effect, Entry, Event, Failure, Head, Header, HostInfo, HttpAnswer,
@@ -68,6 +69,7 @@ records! {
         rule, label, line as count, start as count, end as count,
     }
     MergedIndex => rules::MergedIndex { content, lost }
+    ShellStage => rules::ShellStage { argv, paths }
     ModelHttp => rules::ModelHttp { url, headers as each, body }
     Opened => flows::Opened {
         directory, enabled, because as Into::into, chosen_by as Into::into, chosen_file,
