@@ -14,6 +14,7 @@ mod secrets;
 mod serving;
 mod store;
 mod team;
+mod transcript;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -49,11 +50,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{}", peers::look_through(folder)?);
             return Ok(());
         }
+        [transcript::READER, path] => {
+            println!("{}", transcript::read(path)?);
+            return Ok(());
+        }
         // One part by itself is what is looked at while it is changed.
         ["secrets"] => return in_folder(|folder| secrets(root, folder)),
         ["team"] => return in_folder(team),
         #[cfg(unix)]
         ["server"] => return in_folder(|folder| serving::measure(root, folder)),
+        ["extract"] => return in_folder(|folder| extract(root, folder)),
+        ["transcript"] => return in_folder(transcript),
         ["saving"] => return in_folder(|folder| saving(root, folder)),
         [split, ..] => return quality::compare(root, split, 0),
     }
@@ -93,8 +100,10 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     open(root, &folder.join("project"), small)?;
     saving(root, &folder.join("saving"))?;
+    extract(root, &folder.join("extract"))?;
     secrets(root, &folder.join("secrets"))?;
     team(&folder.join("team"))?;
+    transcript(&folder.join("transcript"))?;
     #[cfg(unix)]
     serving::measure(root, &folder.join("server"))?;
     for (split, filler) in [("tune", 0), ("test", 0), ("test", 2_000)] {
@@ -258,6 +267,16 @@ fn saving(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     )
 }
 
+/// What a turn of an agent pays for extraction when nothing is to be extracted.
+fn extract(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    node_table(
+        root,
+        "extract.mjs",
+        folder,
+        "1,000 calls of extract in Node, throttled, 4 of 1,000 messages new",
+    )
+}
+
 /// Sharing 1,000 memories with a server in this process, and hashing.
 fn team(folder: &Path) -> Result<(), Box<dyn Error>> {
     let team::Syncs {
@@ -287,6 +306,24 @@ fn team(folder: &Path) -> Result<(), Box<dyn Error>> {
         let floor = rows.first().map_or(f64::NAN, |(_, ms)| *ms);
         table(title, floor, &rows);
     }
+    Ok(())
+}
+
+/// Reading a session of 500 MB.
+fn transcript(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let transcript::Reading {
+        ms,
+        peak,
+        messages,
+        left_out,
+    } = transcript::measure(folder)?;
+    println!(
+        "A transcript of {:.0} MB is read in {ms:.0} ms, {:.0} MB a second, in a process of at most {:.1} MB; \
+         {messages} messages are kept, {left_out} left out.\n",
+        transcript::BYTES as f64 / 1e6,
+        transcript::BYTES as f64 / 1e3 / ms,
+        peak as f64 / 1e6,
+    );
     Ok(())
 }
 

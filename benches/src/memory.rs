@@ -45,3 +45,13 @@ pub fn resident() -> usize {
     let pages = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok());
     pages.unwrap_or(0_usize) * 4096
 }
+
+/// The most bytes that this process has held in memory; 0 where the system does not say.
+pub fn peak() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
+    let kilobytes = line.and_then(|line| line.trim().parse().ok());
+    kilobytes.unwrap_or(0_usize) * 1024
+}

@@ -3,7 +3,7 @@
 // must not do so inside of it.
 
 import { invalidArgument, invalidText, isMemdirError } from "./errors.js";
-import type { MemoryPlaces, Platform } from "./types.js";
+import type { ExtractionGate, ExtractionState, MemoryPlaces, Platform, RunReport } from "./types.js";
 
 /** A text. */
 export function text(value: unknown, name: string): string {
@@ -162,6 +162,34 @@ export function json(value: unknown, name: string): string {
   }
 }
 
+/**
+ * JSON text, or what is to become it. Nothing in it is looked at, so that the text is what others make of the
+ * same value, too.
+ */
+export function jsonText(value: unknown, name: string): string {
+  if (typeof value === "string") {
+    return text(value, name);
+  }
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch (error) {
+    throw invalidArgument(`${name} must be what JSON can hold: ${String(error)}`);
+  }
+  if (json === undefined) {
+    throw invalidArgument(`${name} must be what JSON can hold, not ${kind(value)}`);
+  }
+  return json;
+}
+
+/** A list whose items the core looks at by itself, where it needs them. */
+export function items(value: unknown, name: string): unknown[] {
+  if (!Array.isArray(value)) {
+    throw invalidArgument(`${name} must be a list, not ${kind(value)}`);
+  }
+  return Array.from(value);
+}
+
 /** A list of texts. */
 export function texts(value: unknown, name: string): string[] {
   return listOf(value, name, text);
@@ -207,6 +235,50 @@ export function places(value: unknown, name: string): MemoryPlaces {
     agents: texts(given["agents"], `${name}.agents`),
     overridden: flag(given["overridden"], `${name}.overridden`),
   };
+}
+
+/** How far extractions have come. */
+export function extractionState(value: unknown, name: string): ExtractionState {
+  const given = options(object(value, name), name, ["cursor", "turns"]);
+  return {
+    cursor: optionalText(given["cursor"], `${name}.cursor`) ?? null,
+    turns: count(given["turns"], `${name}.turns`),
+  };
+}
+
+/** What decides on an extraction besides the messages. */
+export function extractionGate(value: unknown, name: string): ExtractionGate {
+  const given = options(object(value, name), name, ["agent", ...GATE, "every", "places"]);
+  const flags = GATE.map((key) => [key, flag(given[key], `${name}.${key}`)]);
+  const where = given["places"] ?? null;
+  return {
+    ...(Object.fromEntries(flags) as Record<(typeof GATE)[number], boolean>),
+    agent: text(given["agent"], `${name}.agent`) as ExtractionGate["agent"],
+    every: count(given["every"], `${name}.every`),
+    places: where === null ? null : places(where, `${name}.places`),
+  };
+}
+
+const GATE = ["interactive", "remote", "extract", "extractNonInteractive", "running", "trailing"] as const;
+
+/** What came of a run; nothing at all counts as one that came to its end. */
+export function runReport(value: unknown, name: string): RunReport {
+  const given = options(value, name, ["error", "turns", "usage"]);
+  const usage = options(given["usage"], `${name}.usage`, USAGE);
+  return {
+    error: optionalText(given["error"], `${name}.error`),
+    turns: optionalCount(given["turns"], `${name}.turns`) ?? 0,
+    usage: Object.fromEntries(
+      USAGE.map((kind) => [kind, size(usage[kind] ?? 0, `${name}.usage.${kind}`)]),
+    ) as unknown as RunReport["usage"],
+  };
+}
+
+const USAGE = ["input", "output", "cached", "written"] as const;
+
+/** Without what is undefined, which stays as the core has it. */
+export function named(options: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, setting]) => setting !== undefined));
 }
 
 /** Whose memory is opened; which scopes there are is the core's to say. */

@@ -7,6 +7,9 @@ import { internal, MemdirError, type ErrorDetail } from "./errors.js";
 /** One instance of the core. */
 export type Core = typeof Glue;
 
+/** One open store of an instance. */
+export type Store = InstanceType<Core["Store"]>;
+
 const PATH = "../wasm/memdir.js";
 const broken = new WeakSet<Core>();
 let current: Core | undefined;

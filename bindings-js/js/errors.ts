@@ -53,6 +53,12 @@ export function internal(cause: unknown): MemdirError {
   return new MemdirError({ code: "internal", message, path: null, family: "engine" }, { cause });
 }
 
+/** An operation that was cancelled where the core did not see it. */
+export function aborted(cause: unknown): MemdirError {
+  const message = "the operation was cancelled before it was done";
+  return new MemdirError({ code: "aborted", message, path: null, family: "engine" }, { cause });
+}
+
 /** An argument that the caller has to change. */
 export function invalidArgument(message: string): MemdirError {
   return new MemdirError({ code: "invalid-argument", message, path: null, family: "input" });

@@ -5,7 +5,7 @@
 
 import { setMaxListeners } from "node:events";
 
-import { call, end, type Core } from "./core.js";
+import { call, end, type Core, type Store } from "./core.js";
 import type { Effect, Effects, Outcome, Request, Response, Step } from "./effects.js";
 import { MemdirError } from "./errors.js";
 import { failure } from "./failure.js";
@@ -26,6 +26,9 @@ export interface Flow extends Answerable {
   cancel(): void;
   free(): void;
 }
+
+/** Runs a flow of a store to its end. */
+export type Run = <T>(signal: AbortSignal | undefined, start: (store: Store) => Flow) => Promise<T>;
 
 /** Runs a flow to its end. An abort of `signal` cancels it; it still runs to its end. */
 export async function drive<T>(instance: Core, flow: Flow, user: UserFunctions, signal?: AbortSignal): Promise<T> {

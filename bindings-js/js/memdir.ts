@@ -2,9 +2,11 @@
 // The public class: one open store. Every operation is one flow of the core.
 
 import * as check from "./check.js";
-import { call, core, end, type Core } from "./core.js";
+import { call, core, end, type Core, type Store } from "./core.js";
 import { invalidArgument } from "./errors.js";
+import { asked, EXTRACT_OPTIONS, extractWith } from "./extract.js";
 import { drive, type Flow } from "./host.js";
+import { inbox } from "./inbox.js";
 import { unpackScan, type PackedScan } from "./pack.js";
 import { environment, homeDirectory, workingDirectory } from "./surroundings.js";
 import { team } from "./team.js";
@@ -12,9 +14,15 @@ import { toolHandlers, type MemoryToolHandlers } from "./tool.js";
 import type {
   AgentScope,
   CallOptions,
+  DrainOptions,
+  ExtractOptions,
+  Extraction,
+  ExtractionRunner,
   ForgetOptions,
+  InboxOperations,
   Lint,
   MemoryFile,
+  Message,
   ModelFunction,
   Opened,
   OpenOptions,
@@ -25,6 +33,7 @@ import type {
   Scan,
   Team,
   TokenFunction,
+  Transcript,
   WriteResult,
 } from "./types.js";
 import type { UserFunctions } from "./user.js";
@@ -57,8 +66,6 @@ const RECALL_OPTIONS = [
 
 const SAVE_OPTIONS = ["type", "name", "description", "body", "scope", "path", "expect"] as const;
 
-type Store = InstanceType<Core["Store"]>;
-
 /**
  * A folder of memories.
  *
@@ -75,6 +82,8 @@ export class Memdir implements AsyncDisposable {
   readonly opened: Opened;
   /** The memories that the team shares, and its server. */
   readonly team: Team;
+  /** What extractions that are reviewed would change. */
+  readonly inbox: InboxOperations;
 
   readonly #core: Core;
   readonly #store: Store;
@@ -90,6 +99,7 @@ export class Memdir implements AsyncDisposable {
     this.directory = opened.directory;
     this.enabled = opened.enabled;
     this.opened = opened;
+    this.inbox = inbox((signal, start) => this.#run(signal, start));
     this.team = team((signal, start) => this.#run(signal, start), this.#ending.signal);
   }
 
@@ -198,7 +208,7 @@ export class Memdir implements AsyncDisposable {
     const whole = check.text(query, "query");
     const given = check.options(options, "options", RECALL_OPTIONS);
     const signal = check.optionalSignal(given["signal"]);
-    const asked = named({
+    const asked = check.named({
       limit: check.optionalLimit(given["limit"], "limit"),
       strategy: check.optionalChoice(given["strategy"], "strategy", ["auto", "model", "lexical"]),
       recentTools: listed(given["recentTools"], "recentTools", check.text),
@@ -272,6 +282,60 @@ export class Memdir implements AsyncDisposable {
   }
 
   /**
+   * Lets the store's model write down what later conversations should know of this one; with `run` your own
+   * agent does it. Call it at the end of every turn: whether it is time is decided here, and when it is not, next
+   * to nothing is done. `messages` are all of the conversation, or at least those since the last extraction; they
+   * are looked at from their end. While one is under way for the same conversation, another one is `queued` and
+   * done behind it, and {@link Memdir.close} waits for both. Needs {@link Features.extract} (facts 6).
+   *
+   * The model may read in the working directory, the store and `readRoots`, and change memories; it takes at most
+   * five turns. What it may not do is answered to it with a reason.
+   *
+   * Rejects with `no-model` when there is none, `invalid-argument` and `invalid-text` for what is no message
+   * among those that are looked at, `closed`, or what the disk gave. A run that does not come to its end is a
+   * result, `failed`.
+   */
+  async extract(messages: readonly Message[], options?: ExtractOptions): Promise<Extraction> {
+    const conversation = check.items(messages, "messages");
+    const given = check.options(options, "options", EXTRACT_OPTIONS);
+    const runner = check.optionalFunction<ExtractionRunner>(given["run"], "run");
+    const signal = check.optionalSignal(given["signal"]);
+    const wanted = asked(given);
+    // It is large, and not looked at where nothing is to be done.
+    const { request } = given;
+    if (runner === undefined) {
+      const result = await this.#drive<string>(signal, (store) => store.extract(conversation, request, wanted));
+      return JSON.parse(result) as Extraction;
+    }
+    const begin = (store: Store) => store.beginExtraction(conversation, request, wanted);
+    return extractWith(runner, (either, start) => this.#run(either, start), begin, signal);
+  }
+
+  /**
+   * Waits for extractions that are under way, also for those that are queued behind them; gives whether all came
+   * to their end by themselves. What is not done in time is stopped before its next call (facts 6.5).
+   */
+  async drain(options?: DrainOptions): Promise<boolean> {
+    const given = check.options(options, "options", ["timeoutMs", "signal"]);
+    const timeoutMs = check.optionalDuration(given["timeoutMs"], "timeoutMs");
+    return this.#run(check.optionalSignal(given["signal"]), (store) => store.drain(timeoutMs));
+  }
+
+  /**
+   * The end of the conversation in a file, as `parseTranscript` of `memdir/rules` gives it: messages for
+   * {@link Memdir.extract}. `path` is absolute, or relative to the `cwd` that the store was opened with. The store
+   * itself is not looked at, so this works where memory is off, too. Never writes.
+   *
+   * Rejects with `invalid-argument` for a relative path without a `cwd`, `not-found`, `is-a-directory`,
+   * `unsupported` for what is no regular file, or what reading gave.
+   */
+  async transcript(path: string, options?: CallOptions): Promise<Transcript> {
+    const whole = check.text(path, "path");
+    const text = await this.#run<string>(check.signalOf(options), (store) => store.transcript(whole));
+    return JSON.parse(text) as Transcript;
+  }
+
+  /**
    * The memory of an agent: another store, opened with the options of this one and closed by itself. It is
    * in `agent-memory` of the config home for the scope `user`, of the project's nearest `.claude` for
    * `project`, and in `agent-memory-local` there for `local` (facts 9). Every name has a folder of its own,
@@ -315,9 +379,10 @@ export class Memdir implements AsyncDisposable {
   }
 
   /**
-   * Ends the use of the store: stops {@link Team.watch}, waits for the operations that run, and writes
-   * what is still to be written. When the team's server was spoken to, what was changed here since goes
-   * there, which takes at most two seconds; an event (`team-not-sent`) names what did not make it.
+   * Ends the use of the store: stops {@link Team.watch}, waits for the operations that run, for extractions
+   * as {@link Memdir.drain} does, and writes what is still to be written. When the team's server was spoken
+   * to, what was changed here since goes there, which takes at most two seconds; an event (`team-not-sent`)
+   * names what did not make it.
    * Everything that begins after it rejects with `closed`, but for another `close`, which waits for the
    * first.
    */
@@ -344,9 +409,14 @@ export class Memdir implements AsyncDisposable {
     }
   }
 
-  async #run<T>(signal: AbortSignal | undefined, start: (store: Store) => Flow): Promise<T> {
+  /** Runs a flow that closing does not wait for by itself: for extractions the core does, within limits. */
+  async #drive<T>(signal: AbortSignal | undefined, start: (store: Store) => Flow): Promise<T> {
     const flow = call(this.#core, () => start(this.#store));
-    const running = drive<T>(this.#core, flow, this.#user, signal);
+    return drive<T>(this.#core, flow, this.#user, signal);
+  }
+
+  async #run<T>(signal: AbortSignal | undefined, start: (store: Store) => Flow): Promise<T> {
+    const running = this.#drive<T>(signal, start);
     this.#running.add(running);
     try {
       return await running;
@@ -363,7 +433,7 @@ function featuresOf(value: unknown): Record<string, unknown> {
   const given = check.options(value, "features", [...FEATURES, "extractEvery"]);
   const flags = FEATURES.map((feature) => [feature, check.optionalFlag(given[feature], `features.${feature}`)]);
   const extractEvery = check.optionalCount(given["extractEvery"], "features.extractEvery");
-  return named({ ...Object.fromEntries(flags), extractEvery });
+  return check.named({ ...Object.fromEntries(flags), extractEvery });
 }
 
 /** What the core is told of the model, and the user's function if it is one. */
@@ -388,7 +458,7 @@ function teamOf(value: unknown): { team?: object; token?: TokenFunction } {
   }
   const given = check.options(value, "team", ["url", "token", "repository", "deletions"]);
   const ask = typeof given["token"] === "function" ? (given["token"] as TokenFunction) : undefined;
-  const team = named({
+  const team = check.named({
     url: check.optionalText(given["url"], "team.url"),
     token: ask === undefined ? check.optionalText(given["token"], "team.token") : undefined,
     askToken: ask !== undefined,
@@ -409,9 +479,4 @@ function stateOf(value: unknown): object | undefined {
 
 function listed<T>(value: unknown, name: string, item: (value: unknown, name: string) => T): T[] | undefined {
   return value === undefined ? undefined : check.listOf(value, name, item);
-}
-
-/** Without what is undefined, which stays as the core has it. */
-function named(options: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(options).filter(([, setting]) => setting !== undefined));
 }

@@ -14,6 +14,9 @@ import type {
   Enabled,
   EnabledSettings,
   ErrorInfo,
+  ExtractionDecision,
+  ExtractionGate,
+  ExtractionState,
   Finding,
   Found,
   Frontmatter,
@@ -25,6 +28,7 @@ import type {
   MemoryPlaces,
   MemoryType,
   MergedIndex,
+  Message,
   ModelHttp,
   ModelOptions,
   ModelRequest,
@@ -37,8 +41,11 @@ import type {
   Settings,
   ShellStage,
   TeamAction,
+  ToolAnswer,
   ToolClass,
+  ToolRequest,
   ToolResult,
+  Transcript,
   Truncation,
   Word,
 } from "./types.js";
@@ -486,6 +493,66 @@ export function decodeModelAnswer(name: string, status: number, body: string): s
   const code = check.count(status, "status", 0xffff);
   const answer = check.text(body, "body");
   return rule((core) => core.decodeModelAnswer(model, code, answer));
+}
+
+/**
+ * The next request of a conversation with tools as it goes over the wire to `anthropic/` or `openai/`; no
+ * environment is looked at. What a prefix says stays as it is written, so that the provider finds it in its
+ * prompt cache, but for the limit of tokens, streaming, and a choice of tools that leaves the model none.
+ *
+ * Throws `invalid-argument` as {@link encodeModelRequest} does, for a prefix that is no object with a list of
+ * messages or that has a member twice, and for a turn whose answer is no object.
+ */
+export function encodeToolRequest(model: ModelOptions, request: ToolRequest): ModelHttp {
+  const { name, apiKey, baseUrl } = check.model(model, "model");
+  const given = check.json(request, "request");
+  return rule((core) => core.encodeToolRequest(name, apiKey, baseUrl, given));
+}
+
+/**
+ * What a provider's answer says in a conversation with tools. Throws as {@link decodeModelAnswer} does, but that
+ * an answer without text is none too.
+ */
+export function decodeToolAnswer(name: string, status: number, body: string): ToolAnswer {
+  const model = check.text(name, "name");
+  const code = check.count(status, "status", 0xffff);
+  const answer = check.text(body, "body");
+  return rule((core) => core.decodeToolAnswer(model, code, answer));
+}
+
+/**
+ * Whether the end of a turn is the time for an extraction; `messages` are looked at from their end (facts 6.1).
+ * Throws `invalid-argument` for what is no message.
+ */
+export function decideExtraction(
+  messages: readonly Message[],
+  state: ExtractionState,
+  gate: ExtractionGate,
+): ExtractionDecision {
+  const conversation = check.items(messages, "messages");
+  const before = check.extractionState(state, "state");
+  const given = check.extractionGate(gate, "gate");
+  return rule((core) => core.decideExtraction(conversation, before, given));
+}
+
+/**
+ * The messages of a transcript: a session of Claude Code (an object a line, with `type` and `message`), messages
+ * one a line, or an array of messages. What is no message is skipped, and what is broken is counted in the report.
+ *
+ * - Messages are lines of type `user` and `assistant`, not those of sub agents (`isSidechain`); and objects with a
+ *   `role` of these two. `isMeta` and `isCompactSummary` mark what no person wrote.
+ * - Lines of an answer that follow each other and have the same `message.id` are one message, named by the last
+ *   one's `uuid`.
+ * - A line whose `parentUuid` leads to an earlier message begins a new branch, and what followed that message is
+ *   dropped; but a tool's result, and a further line of the answer that it leads to, follow lines that stand side
+ *   by side. An unknown parent drops nothing.
+ * - A last line without its end that is not whole JSON is still being written, which is no problem.
+ * - Of a tool's result, texts are kept, up to 64 KiB and then a mark; of its other blocks only the type.
+ * - The newest 10,000 messages and 16 MiB are kept, and no line with more than 8 MiB or 20,000 values.
+ */
+export function parseTranscript(text: string): Transcript {
+  const whole = check.text(text, "text");
+  return JSON.parse(rule((core) => core.parseTranscript(whole))) as Transcript;
 }
 
 /**

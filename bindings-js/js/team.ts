@@ -1,15 +1,9 @@
 // Team memory as an object of the store: which flow of the core each operation is. Syncing is the core's.
 
 import * as check from "./check.js";
-import type { Core } from "./core.js";
 import { isMemdirError } from "./errors.js";
-import type { Flow } from "./host.js";
+import type { Run } from "./host.js";
 import type { Team } from "./types.js";
-
-type Store = InstanceType<Core["Store"]>;
-
-/** Runs a flow of the store to its end. */
-type Run = <T>(signal: AbortSignal | undefined, start: (store: Store) => Flow) => Promise<T>;
 
 /** The operations, over `run`; `closing` is aborted when the store is being closed. */
 export function team(run: Run, closing: AbortSignal): Team {

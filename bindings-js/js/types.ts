@@ -97,7 +97,14 @@ export type ReportCode =
   | "team-private"
   | "team-over-limit"
   | "team-not-sent"
-  | "team-keeps-copy";
+  | "team-keeps-copy"
+  | "tools-added"
+  | "messages-left-out"
+  | "inbox-waiting"
+  | "inbox-damaged"
+  | "broken-line"
+  | "line-too-long"
+  | "not-a-transcript";
 
 /** One thing that was skipped, cut or repaired. */
 export interface ReportEntry {
@@ -655,8 +662,9 @@ export interface ErrorInfo {
 /** Something worth knowing that happened while an operation ran. */
 export interface MemdirEvent {
   /**
-   * What kind of event: `warning`, or `team-sync` for what a sync of {@link Team.watch} has done, whose
-   * message is the counts.
+   * What kind of event: `warning`; `team-sync` for what a sync of {@link Team.watch} has done, whose
+   * message is the counts; `extract-memories` when {@link Memdir.extract} begins a turn of its model, or has
+   * changed memories.
    */
   kind: string;
   /** Relative to the store, when it is about one file. */
@@ -670,22 +678,22 @@ export interface MemdirEvent {
 /** Whose a message is. */
 export type Role = "user" | "assistant";
 
-/** One message of a conversation with a model. */
-export interface Message {
+/** One message of what a model is asked. */
+export interface ModelMessage {
   /** Whose it is. */
   role: Role;
   /** Its text. */
   content: string;
 }
 
-/** What a model is asked. */
+/** What a model is asked once. */
 export interface ModelRequest {
   /** What it is for; today only `select-memories`. */
   purpose: string;
   /** The system prompt. */
   system: string;
   /** The conversation, ending with the user's turn. */
-  messages: Message[];
+  messages: ModelMessage[];
   /** Of the answer, in the model's tokens. */
   maxTokens: number;
   /** The JSON schema of the answer; null for free text. */
@@ -693,11 +701,471 @@ export interface ModelRequest {
 }
 
 /**
- * Your own model: gives the text of its answer, JSON when the request has a schema. `signal` is
- * aborted when the operation is cancelled or the model takes too long; what it gives after that is
- * ignored. It may use the store that calls it.
+ * What your own function is asked in an extraction, one turn of a conversation with tools. The last answer is
+ * a text. One that calls tools is the JSON text of a message in the form of Anthropic's Messages API: an
+ * object with a list `content` of blocks, and `usage` where it is known.
  */
-export type ModelFunction = (request: ModelRequest, options: { signal: AbortSignal }) => string | Promise<string>;
+export type ModelToolRequest = {
+  /** What it is for: `extract-memories`. */
+  purpose: string;
+  /** The system prompt; with a prefix it is not used, as that has its own. */
+  system: string;
+  /** {@link ExtractOptions.request}, behind whose messages these come; null without one. */
+  prefix: Record<string, unknown> | null;
+  /** The tools; with a prefix those that are to be put behind its own. */
+  tools: ToolDefinition[];
+  /** The conversation so far in the form of Anthropic's Messages API, beginning with a user's turn. */
+  messages: { role: Role; content: Block[] }[];
+  /** Of the answer, in the model's tokens. */
+  maxTokens: number;
+  /** Only what is asked once has one. */
+  schema?: undefined;
+};
+
+/**
+ * Your own model: gives the text of its answer, JSON when the request has a schema. For
+ * {@link Memdir.extract} it is asked a {@link ModelToolRequest}, which has `tools`. `signal` is aborted when
+ * the operation is cancelled or the model takes too long; what it gives after that is ignored. It may use the
+ * store that calls it.
+ */
+// A method, so that a function for recalls alone need not take the other kind of request.
+export type ModelFunction = {
+  ask(request: ModelRequest | ModelToolRequest, options: { signal: AbortSignal }): string | Promise<string>;
+}["ask"];
+
+/** A tool that a model may call. */
+export interface ToolDefinition {
+  /** What the model calls it by. */
+  name: string;
+  /** What it does, for the model. */
+  description: string;
+  /** The JSON schema of its input. */
+  inputSchema: Record<string, unknown>;
+}
+
+/** What a call of a tool gave. */
+export interface CallResult {
+  /** That of the call. */
+  id: string;
+  /** That of the tool. */
+  name: string;
+  /** For the model. */
+  content: string;
+  /** Whether it failed. Not every provider is told so: the content says it too. */
+  isError: boolean;
+}
+
+/** An answer of the model, and what its calls gave. */
+export interface ToolTurn {
+  /** {@link ToolAnswer.answer}. */
+  answer: string;
+  /** One for each call, in their order. */
+  results: CallResult[];
+}
+
+/** What a model with tools is asked next. */
+export interface ToolRequest {
+  /** What it is for, such as `extract-memories`. */
+  purpose: string;
+  /**
+   * The request that another conversation would send next, as JSON text in the provider's own form: an object
+   * with a list `messages`, and `system`, `tools`, `thinking` or whatever else it has. This conversation goes
+   * on behind its messages. Null for one that stands alone.
+   */
+  prefix: string | null;
+  /** The system prompt; with a prefix it is not used, as that has its own. */
+  system: string;
+  /**
+   * The tools. With a prefix, those that are to be put behind its own, which moves everything out of the
+   * cache: none when its own will do. One whose name is there already (ASCII case aside) is left out.
+   */
+  tools: ToolDefinition[];
+  /** The user's turn that this conversation begins with. */
+  prompt: string;
+  /** What came since. */
+  turns: ToolTurn[];
+  /** Of the next answer; thinking that a prefix has a budget for is not counted. */
+  maxTokens: number;
+}
+
+/** A call of a tool. */
+export interface ToolCall {
+  /** What its result names. */
+  id: string;
+  /** The tool, maybe one that does not exist. */
+  name: string;
+  /** JSON text as the model wrote it, so maybe broken or no object. */
+  input: string;
+}
+
+/** Tokens that answers cost. What a provider did not say is 0. */
+export interface Usage {
+  /** Read, without those of the cache. */
+  input: number;
+  /** Written by the model. */
+  output: number;
+  /** Read from the prompt cache. */
+  cached: number;
+  /** Put into the prompt cache; read, but not among `input`. */
+  written: number;
+}
+
+/** What a model with tools answered. Neither text nor calls: it has nothing to say. */
+export interface ToolAnswer {
+  /** What it said, maybe nothing. */
+  text: string;
+  /** What it wants to be done; without any it is done. */
+  calls: ToolCall[];
+  /**
+   * The answer as a message of the conversation, JSON text to send back as it is: thinking in it is signed.
+   */
+  answer: string;
+  /** What it cost. */
+  usage: Usage;
+  /** Whether it ended because there was no room for more, so that its last call may be incomplete. */
+  isCut: boolean;
+}
+
+/**
+ * A part of a message, in the form of Anthropic's Messages API. Other members, and blocks of other types, say
+ * nothing to memory.
+ */
+export type Block =
+  | { type: "text"; text: string }
+  | { type: "tool_use"; id: string; name: string; input?: unknown }
+  | { type: "tool_result"; tool_use_id: string; content?: unknown; is_error?: boolean | undefined }
+  | { type: string }
+  | { type: string; [member: string]: unknown };
+
+/** One message between an agent and its model. Members that are not named here do no harm. */
+export interface Message {
+  /**
+   * What it is recognised by, also after a compaction; one without is recognised by what it says.
+   */
+  id?: string | null | undefined;
+  /** Whose it is. */
+  role: Role;
+  /** What it says: a text, or blocks, of which `text`, `tool_use` and `tool_result` matter. */
+  content: string | readonly Block[];
+  /** Whether the agent's program wrote it instead of a person or a model. */
+  isMeta?: boolean | undefined;
+  /** How many tokens it takes, where that is known. */
+  tokens?: number | null | undefined;
+}
+
+/** The end of a conversation. */
+export interface Transcript {
+  /** The newest messages, oldest first. */
+  messages: Message[];
+  /** How many older ones there were. */
+  leftOut: number;
+  /** What could not be read, one entry for each kind. */
+  report: ReportEntry[];
+}
+
+/** Whose a conversation is: that of the user's own agent, or that of one which another one has started. */
+export type AgentRole = "main" | "sub";
+
+/** How far the extractions of a conversation have come: plain data. */
+export interface ExtractionState {
+  /** The last message that was looked at. */
+  cursor: string | null;
+  /** Turns since then that were left out because of {@link Features.extractEvery}. */
+  turns: number;
+}
+
+/** What decides besides the messages whether it is time for an extraction. */
+export interface ExtractionGate {
+  /** Whose conversation it is. */
+  agent: AgentRole;
+  /** Whether a person takes part. */
+  interactive: boolean;
+  /** Whether it runs on somebody else's machine. */
+  remote: boolean;
+  /** {@link Features.extract}. */
+  extract: boolean;
+  /** {@link Features.extractNonInteractive}. */
+  extractNonInteractive: boolean;
+  /** {@link Features.extractEvery}: 1 for every turn. */
+  every: number;
+  /** Whether an extraction of this conversation is under way. */
+  running: boolean;
+  /** Whether one has just ended, and this is what came meanwhile. */
+  trailing: boolean;
+  /** Where memories are; null when memory is off. */
+  places: MemoryPlaces | null;
+}
+
+/**
+ * What is to be done at the end of a turn: an extraction (`run`), keeping the messages until the one under way
+ * is done (`queue`), or nothing (`skip`).
+ */
+export type Verdict = "run" | "queue" | "skip";
+
+/**
+ * Why there is nothing to be done, in the order in which it is looked at:
+ *
+ * - `sub-agent`: it is not the main agent's conversation.
+ * - `off`: {@link Features.extract} is off.
+ * - `disabled`: memory is off.
+ * - `not-interactive`: nobody takes part, and {@link Features.extractNonInteractive} is off.
+ * - `remote`: it runs on somebody else's machine.
+ * - `not-final`: the last message is no final answer; the agent is in the middle of something.
+ * - `nothing-new`: no message has come since the last one.
+ * - `direct-write`: the agent has written memories itself, so what was to be kept is kept.
+ * - `too-little`: no person has written as much as three words.
+ * - `throttled`: it is not yet the turn of {@link Features.extractEvery}.
+ * - `paused`: the model's provider had no more to give a moment ago.
+ */
+export type Skip =
+  | "sub-agent"
+  | "off"
+  | "disabled"
+  | "not-interactive"
+  | "remote"
+  | "not-final"
+  | "nothing-new"
+  | "direct-write"
+  | "too-little"
+  | "throttled"
+  | "paused";
+
+/** What is to be done at the end of a turn, and why. */
+export interface ExtractionDecision {
+  /** What is to be done. */
+  verdict: Verdict;
+  /** Why nothing is; null otherwise. */
+  reason: Skip | null;
+  /** How far the extractions have come now. One that runs moves the cursor when it has succeeded. */
+  state: ExtractionState;
+  /** How many messages are new, of users and assistants. */
+  newMessages: number;
+  /** The last message, where the cursor goes. */
+  last: string | null;
+}
+
+/** How an extraction is asked for. */
+export interface ExtractOptions extends CallOptions {
+  /** Whose conversation it is, `main` unless it is given; only the main agent's is looked at. */
+  agent?: AgentRole | undefined;
+  /**
+   * Whether a person takes part in it, true unless it is given. Without one
+   * {@link Features.extractNonInteractive} is needed.
+   */
+  interactive?: boolean | undefined;
+  /**
+   * Whether it runs on somebody else's machine, false unless it is given; so it is too when
+   * `CLAUDE_CODE_REMOTE` is set.
+   */
+  remote?: boolean | undefined;
+  /** Which conversation it is, where a store has several at once. Each has its own state. */
+  session?: string | undefined;
+  /**
+   * What the last extraction of this conversation gave, after a restart. A store that knows better does not
+   * look at it.
+   */
+  state?: ExtractionState | null | undefined;
+  /**
+   * The request that the conversation would be continued with, in the provider's own form: an object with
+   * `messages`, and `system` and `tools` where there are any, or its JSON text. With it the run goes on with
+   * the conversation, and the provider's prompt cache is used. Without it the model is shown the new messages
+   * only.
+   */
+  request?: object | string | null | undefined;
+  /** Folders besides the working directory and the store that may be read in, absolute. */
+  readRoots?: readonly string[] | undefined;
+  /** Whether changes wait until somebody applies them, see {@link Memdir.inbox}; false unless it is given. */
+  review?: boolean | undefined;
+  /** Makes the runs with your own agent instead of the store's model. */
+  run?: ExtractionRunner | undefined;
+}
+
+/**
+ * What became of an extraction:
+ *
+ * - `done`: a model has looked at the new messages; it may have written nothing.
+ * - `skipped`: there was nothing to be done; `reason` says why.
+ * - `queued`: another one of the same conversation is under way, and goes on with these messages afterwards.
+ * - `failed`: it did not come to its end; the same messages are looked at again the next time.
+ */
+export type ExtractionOutcome = "done" | "skipped" | "queued" | "failed";
+
+/**
+ * How a run ended: the model had nothing more to do (`answered`), had all its `turns`, or had used up its
+ * `tokens`; or it was `stopped`, because the store was closed.
+ */
+export type RunEnd = "answered" | "turns" | "tokens" | "stopped";
+
+/** What became of an extraction (facts 6). */
+export interface Extraction {
+  /** What became of it. */
+  outcome: ExtractionOutcome;
+  /** Why it was skipped; null otherwise. */
+  reason: Skip | null;
+  /** The memories that were written, relative to the store, without indexes. */
+  paths: string[];
+  /** Those that were removed. */
+  removed: string[];
+  /** What a user is told, `Memory updated in …`; null when nothing was changed. */
+  notice: string | null;
+  /** The proposals in which the changes wait, of runs that are reviewed. */
+  inbox: string[];
+  /** How many turns the model took. */
+  turns: number;
+  /** How the run ended; null when there was none. */
+  ended: RunEnd | null;
+  /** The tokens that it took. */
+  usage: Usage;
+  /** Why it failed; null otherwise. */
+  code: ErrorCode | null;
+  /** The same for a person; null otherwise. */
+  message: string | null;
+  /** How far it has come, for {@link ExtractOptions.state}. */
+  state: ExtractionState;
+  /** What else should be known. */
+  report: ReportEntry[];
+}
+
+/** A run that your own agent is to make. */
+export interface ExtractionTask {
+  /** Its number. */
+  run: number;
+  /** The system prompt for a conversation of its own. */
+  system: string;
+  /**
+   * The user's turn: what is to be done. It is for a fork of the conversation when the extraction was given a
+   * `request`, and holds the messages otherwise.
+   */
+  prompt: string;
+  /** The tools that are to be added to those of the conversation. */
+  tools: ToolDefinition[];
+  /** How many turns the model may take. */
+  maxTurns: number;
+  /** How many tokens it may take. */
+  maxTokens: number;
+}
+
+/** What a call of a tool is answered with. */
+export interface ToolReply {
+  /** For the model. */
+  content: string;
+  /** Whether the call was denied or failed. */
+  isError: boolean;
+}
+
+/** What became of a run that your own agent has made. */
+export interface RunReport {
+  /** Why it failed; nothing when it came to its end. */
+  error?: string | null | undefined;
+  /** How many turns it took; 0 unless it is given. */
+  turns?: number | undefined;
+  /** The tokens that it took; none unless they are given. */
+  usage?: Usage | undefined;
+}
+
+/**
+ * Your own agent, for one run of an extraction: continues the conversation with the task's prompt, or begins
+ * one with its system prompt, and gives every call of a tool to `call`, which answers also what is denied.
+ * `input` is the tool's arguments, or their JSON text. `call` rejects with `not-found` when the run is over.
+ * When the function throws, the extraction has `failed`. `signal` is that of the extraction.
+ */
+export type ExtractionRunner = (
+  task: ExtractionTask & {
+    call(name: string, input: unknown): Promise<ToolReply>;
+    signal?: AbortSignal | undefined;
+  },
+) => RunReport | void | Promise<RunReport | void>;
+
+/** How long {@link Memdir.drain} waits. */
+export interface DrainOptions extends CallOptions {
+  /** In whole milliseconds; 60,000 (a minute) unless it is given. */
+  timeoutMs?: number | null | undefined;
+}
+
+/** Which changes of a proposal are meant. */
+export interface ProposalOptions extends CallOptions {
+  /** Relative to the store, with `/`; all of them unless they are given. */
+  paths?: readonly string[] | null | undefined;
+}
+
+/** What kind of change: the run saw no such file, it gets another text, or it goes. */
+export type InboxChangeKind = "created" | "changed" | "deleted";
+
+/** What is to become of one file, as a person looks at it. */
+export interface InboxChange {
+  /** Relative to the store, with `/`. */
+  path: string;
+  /** What kind of change. */
+  kind: InboxChangeKind;
+  /**
+   * From what the run saw to what it proposes: a unified diff with three lines of context, its headers
+   * `a/PATH` and `b/PATH` or `/dev/null`, its lines as they are; empty when no line differs.
+   */
+  diff: string;
+  /** Lines that come. */
+  added: number;
+  /** Lines that go. */
+  removed: number;
+  /**
+   * Whether the file is neither what the run saw nor what it proposes: applying is a conflict then, but for an
+   * index, which is merged.
+   */
+  isStale: boolean;
+}
+
+/** One proposal, as a person looks at it. */
+export interface InboxItem {
+  /** What it is called; later ones come after earlier ones. */
+  id: string;
+  /** What the run was for: `extract`. */
+  purpose: string;
+  /** When the run ended, in milliseconds since the epoch; 0 without a clock. */
+  atMs: number;
+  /** What still waits of it. */
+  changes: InboxChange[];
+}
+
+/** What waits in the inbox. */
+export interface Inbox {
+  /** Oldest first. */
+  items: InboxItem[];
+  /** Files of the inbox that are no proposals (`inbox-damaged`). */
+  report: ReportEntry[];
+}
+
+/** What came of applying a proposal. */
+export interface InboxResult {
+  /** One for each change that was tried, memories first. `conflict` and `refused` ones stay in the inbox. */
+  results: WriteResult[];
+  /**
+   * The paths that still wait: those, what was not chosen, and an index as long as a memory waits whose lines
+   * it changes.
+   */
+  left: string[];
+}
+
+/**
+ * What background runs have left for a person instead of changing the store. Everything rejects with
+ * `disabled` or what the disk gave; what names a proposal also with `invalid-argument` for what is no id,
+ * `not-found` (for a path that it has not, too), and `not-text` when it is damaged.
+ */
+export interface InboxOperations {
+  /** What waits, oldest first, each change with its diff. */
+  list(options?: CallOptions): Promise<Inbox>;
+  /**
+   * Makes the changes of a proposal, or only those of some `paths`, memories first. A memory is replaced or
+   * forgotten only while it is what the run saw (`conflict`); an index is merged entry by entry, and where
+   * others have written the same entry anew theirs stands. What cannot be done stays in the inbox; a proposal
+   * of which nothing is left goes. Rejects as {@link Memdir.save} does, too: what was done by then is
+   * `unchanged` the next time.
+   */
+  apply(id: string, options?: ProposalOptions): Promise<InboxResult>;
+  /**
+   * Lets go of a proposal, or only of the changes of some `paths` and of the lines that an index was to get or
+   * lose with them; gives the paths that still wait. Without `paths` a damaged one goes too.
+   */
+  drop(id: string, options?: ProposalOptions): Promise<string[]>;
+}
 
 /**
  * A model by its provider and the name that it has there. `openai/` speaks to every server with
@@ -751,8 +1219,7 @@ export interface CallOptions {
 
 /**
  * What is switched on beyond reading: `countUses` unless it is false, the others only if they are
- * true. Only `team`, `oneStep`, `dailyLog` and `countUses` have an effect in this version; the others are
- * reserved.
+ * true. `dream` has no effect in this version; it is reserved.
  */
 export interface Features {
   /**
@@ -760,9 +1227,9 @@ export interface Features {
    * of it. Sharing it is {@link Memdir.team}.
    */
   team?: boolean | undefined;
-  /** Extraction after each turn. */
+  /** Extraction after each turn, see {@link Memdir.extract}. */
   extract?: boolean | undefined;
-  /** Extraction also where nobody watches. */
+  /** Extraction also where no person takes part. */
   extractNonInteractive?: boolean | undefined;
   /** Memories are saved without an index line, and the prompt has no index. */
   oneStep?: boolean | undefined;
@@ -802,7 +1269,7 @@ export interface OpenOptions extends CallOptions {
   /** Hears of what happens during operations. What it throws becomes a process warning. */
   onEvent?: ((event: MemdirEvent) => void) | undefined;
   /**
-   * What {@link Memdir.recall} asks: your own function, or a provider over HTTP, by name or with key
+   * What {@link Memdir.recall} and {@link Memdir.extract} ask: your own function, or a provider over HTTP, by name or with key
    * and address. Without it no model is ever asked; the environment adds key and address, never the
    * choice.
    */

@@ -2,7 +2,7 @@
 
 import type { Effects, Outcome } from "./effects.js";
 import { Failed } from "./failure.js";
-import type { MemdirEvent, ModelFunction, ModelRequest, TokenFunction } from "./types.js";
+import type { MemdirEvent, ModelFunction, ModelRequest, ModelToolRequest, TokenFunction } from "./types.js";
 import { within } from "./within.js";
 
 /** The functions that a store was opened with. */
@@ -17,7 +17,7 @@ export async function model(effect: Effects["model"], user: UserFunctions, stop:
   if (ask === undefined) {
     throw new Failed("unsupported", "no model was given to this store; open it with one");
   }
-  const request = JSON.parse(effect.request) as ModelRequest;
+  const request = JSON.parse(effect.request) as ModelRequest | ModelToolRequest;
   const text = await within(stop, effect.timeoutMs, async (signal) => ask(request, { signal }));
   return { text: wellFormed(text, "model") };
 }

@@ -4,11 +4,13 @@
 //! [`packed`]. The TypeScript in `js/` checks what users pass in, performs the effects and makes the
 //! public API of it.
 
+mod conversation;
 mod packed;
 mod reader;
 mod rules;
 mod values;
 
+use js_sys::Array;
 use memdir_core::cli;
 use memdir_core::flow::{self, Outcome, Response, Step};
 use memdir_core::store::{self, ForgetOptions};
@@ -16,7 +18,8 @@ use serde::Serialize;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use values::{Thrown, from_js, to_js};
+use conversation::Messages;
+use values::{Thrown, from_js, json, to_js};
 
 type Result<T> = std::result::Result<T, Thrown>;
 
@@ -282,6 +285,77 @@ impl Store {
     #[wasm_bindgen(js_name = teamDrop)]
     pub fn team_drop(&self, id: String) -> Flow {
         Flow::new(self.0.team_drop(id))
+    }
+
+    /// [`store::Store::extract`], as JSON text.
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    pub fn extract(&self, list: Array, request: JsValue, options: JsValue) -> Result<Flow> {
+        let options = from_js("options", options)?;
+        let flow = self.0.extract(&Messages { list, request }, options);
+        Ok(Flow::new(flow.map(json)))
+    }
+
+    /// [`store::Store::begin_extraction`], as JSON text: schemas of tools are objects of their own kind.
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    #[wasm_bindgen(js_name = beginExtraction)]
+    pub fn begin_extraction(
+        &self,
+        list: Array,
+        request: JsValue,
+        options: JsValue,
+    ) -> Result<Flow> {
+        let options = from_js("options", options)?;
+        let flow = self
+            .0
+            .begin_extraction(&Messages { list, request }, options);
+        Ok(Flow::new(flow.map(json)))
+    }
+
+    /// [`store::Store::call_tool`].
+    #[wasm_bindgen(js_name = callTool)]
+    pub fn call_tool(&self, run: u32, name: String, input: String) -> Flow {
+        Flow::new(self.0.call_tool(run, name, input))
+    }
+
+    /// [`store::Store::end_extraction`], as JSON text.
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    #[wasm_bindgen(js_name = endExtraction)]
+    pub fn end_extraction(&self, run: u32, report: JsValue) -> Result<Flow> {
+        let report = from_js("report", report)?;
+        Ok(Flow::new(self.0.end_extraction(run, report).map(json)))
+    }
+
+    /// [`store::Store::drain`]; the time is a whole number.
+    pub fn drain(&self, timeout_ms: Option<f64>) -> Flow {
+        Flow::new(self.0.drain(timeout_ms.map(|timeout| timeout as u64)))
+    }
+
+    /// [`store::Store::transcript`], as JSON text.
+    pub fn transcript(&self, path: String) -> Flow {
+        Flow::new(self.0.transcript(path).map(json))
+    }
+
+    /// [`store::Store::inbox`].
+    pub fn inbox(&self) -> Flow {
+        Flow::new(self.0.inbox())
+    }
+
+    /// [`store::Store::apply_proposal`].
+    #[wasm_bindgen(js_name = applyProposal)]
+    pub fn apply_proposal(&self, id: String, paths: Option<Vec<String>>) -> Flow {
+        Flow::new(self.0.apply_proposal(id, paths))
+    }
+
+    /// [`store::Store::drop_proposal`].
+    #[wasm_bindgen(js_name = dropProposal)]
+    pub fn drop_proposal(&self, id: String, paths: Option<Vec<String>>) -> Flow {
+        Flow::new(self.0.drop_proposal(id, paths))
     }
 
     /// [`store::Store::compacted`].

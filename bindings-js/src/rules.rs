@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use js_sys::Array;
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
-use memdir_core::model::{Key, ModelOptions, ModelRequest};
+use memdir_core::model::{Key, ModelOptions, ModelRequest, ToolRequest};
 use memdir_core::paths::{DirectoryQuestion, MemoryPlaces, PerSource, ToolClass};
 use memdir_core::recall::{RankedMemory, ToolResult};
 use memdir_core::write::{IndexEntry, MemoryChanges};
@@ -16,7 +17,8 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::Result;
-use crate::values::{from_js, to_js};
+use crate::conversation::Messages;
+use crate::values::{from_js, json, to_js};
 
 /// [`rules::truncate_index`].
 #[wasm_bindgen(js_name = truncateIndex)]
@@ -453,6 +455,63 @@ pub fn encode_model_request(
 #[wasm_bindgen(js_name = decodeModelAnswer)]
 pub fn decode_model_answer(name: &str, status: u16, body: &str) -> Result<String> {
     Ok(rules::decode_model_answer(name, status, body)?)
+}
+
+/// [`rules::encode_tool_request`]; `request` is JSON text, as schemas in it are anything.
+///
+/// # Errors
+/// The rule's own, and `invalid-argument`.
+#[wasm_bindgen(js_name = encodeToolRequest)]
+pub fn encode_tool_request(
+    name: String,
+    api_key: Option<String>,
+    base_url: Option<String>,
+    request: &str,
+) -> Result<JsValue> {
+    let model = ModelOptions {
+        name,
+        api_key: api_key.map(Key),
+        base_url,
+    };
+    let request: ToolRequest = serde_json::from_str(request).map_err(|error| {
+        let message = format!("request: {error}");
+        Error::new(ErrorCode::InvalidArgument, message)
+    })?;
+    to_js(&rules::encode_tool_request(&model, &request)?)
+}
+
+/// [`rules::decode_tool_answer`].
+///
+/// # Errors
+/// The rule's own.
+#[wasm_bindgen(js_name = decodeToolAnswer)]
+pub fn decode_tool_answer(name: &str, status: u16, body: &str) -> Result<JsValue> {
+    to_js(&rules::decode_tool_answer(name, status, body)?)
+}
+
+/// [`rules::decide_extraction`].
+///
+/// # Errors
+/// The rule's own, and `invalid-argument`.
+#[wasm_bindgen(js_name = decideExtraction)]
+pub fn decide_extraction(messages: Array, state: JsValue, gate: JsValue) -> Result<JsValue> {
+    let state = from_js("state", state)?;
+    let gate = from_js("gate", gate)?;
+    to_js(&rules::decide_extraction(
+        &Messages {
+            list: messages,
+            request: JsValue::UNDEFINED,
+        },
+        &state,
+        &gate,
+    )?)
+}
+
+/// [`rules::parse_transcript`], as JSON text.
+#[wasm_bindgen(js_name = parseTranscript)]
+#[must_use]
+pub fn parse_transcript(text: &str) -> String {
+    json(rules::parse_transcript(text))
 }
 
 /// [`rules::read_only_command`].

@@ -65,6 +65,13 @@ pub fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Thrown> {
         .map_err(|error| Error::new(ErrorCode::Internal, message(error)).into())
 }
 
+/// A value of the core as JSON text: one that holds JSON of somebody else's, of which objects are objects
+/// and no maps, or one whose text another value needs anyway.
+pub fn json<T: Serialize>(value: T) -> String {
+    // Fails only for maps with keys that are no texts.
+    serde_json::to_string(&value).unwrap_or_default()
+}
+
 /// An object with one property.
 pub fn object(name: &str, value: JsValue) -> JsValue {
     let entry = Array::of2(&name.into(), &value);

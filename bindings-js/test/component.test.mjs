@@ -28,9 +28,13 @@ if (existsSync(COMPONENT)) {
       classify_tool_call: ({ name, input, places }) => withNulls(rules.classifyToolCall(name, input, withoutNulls(places))),
       cut_memory: ({ text, size, path, maxBytes }) =>
         withNulls(rules.cutMemory(text, BigInt(size), path, BigInt(maxBytes))),
+      decide_extraction: ({ messages, state, gate }) =>
+        decisionOut(rules.decideExtraction(messages.map(messageIn), withoutNulls(state), gateIn(gate))),
       decode_model_answer: ({ name, status, body }) => rules.decodeModelAnswer(name, status, body),
+      decode_tool_answer: ({ name, status, body }) => answerOut(rules.decodeToolAnswer(name, status, body)),
       default_scope: ({ type, team }) => rules.defaultScope(type ?? undefined, team),
       encode_model_request: ({ model, request }) => rules.encodeModelRequest(withoutNulls(model), requestIn(request)),
+      encode_tool_request: ({ model, request }) => rules.encodeToolRequest(withoutNulls(model), toolRequestIn(request)),
       env_flag: ({ value }) => rules.envFlag(value ?? undefined) ?? null,
       format_manifest: ({ memories }) => rules.formatManifest(memories.map(headerIn)),
       grant_bytes: ({ used, sizes }) =>
@@ -45,6 +49,7 @@ if (existsSync(COMPONENT)) {
       merge_team_index: ({ base, local, server }) => rules.mergeTeamIndex(base ?? undefined, local, server),
       parse_frontmatter: ({ text }) => frontmatterOut(rules.parseFrontmatter(text)),
       parse_settings: ({ text }) => settingsOut(rules.parseSettings(text)),
+      parse_transcript: ({ text }) => transcriptOut(rules.parseTranscript(text)),
       project_slug: ({ path }) => rules.projectSlug(path),
       rank_memories: ({ query, memories }) =>
         rules.rankMemories(query, memories.map((memory) => ({ ageDays: 0, uses: 0, ...memory }))),
@@ -107,6 +112,35 @@ function headerIn({ name, description, type, modifiedMs, mtimeMs, size, ...rest 
 // JSON crosses as text.
 function requestIn({ schema, ...rest }) {
   return { ...rest, schema: (schema ?? null) === null ? undefined : JSON.stringify(schema) };
+}
+
+function toolRequestIn({ tools, ...rest }) {
+  const schemaIn = (tool) => ({ ...tool, inputSchema: JSON.stringify(tool.inputSchema) });
+  return { ...withoutNulls(rest), tools: tools.map(schemaIn) };
+}
+
+function messageIn({ content, isMeta, ...rest }) {
+  return { ...withoutNulls(rest), content: JSON.stringify(content), isMeta: isMeta ?? false };
+}
+
+function gateIn({ places, ...rest }) {
+  return { ...rest, places: places === null ? undefined : withoutNulls(places) };
+}
+
+function decisionOut({ state, ...rest }) {
+  return { reason: null, last: null, ...withNulls(rest), state: { cursor: null, ...withNulls(state) } };
+}
+
+function answerOut({ usage, ...rest }) {
+  return { ...rest, usage: Object.fromEntries(Object.entries(usage).map(([key, count]) => [key, Number(count)])) };
+}
+
+function transcriptOut({ messages, leftOut, report }) {
+  const messageOut = ({ id, role, content, isMeta, tokens }) => ({
+    ...{ id: id ?? null, role, content: JSON.parse(content), isMeta },
+    tokens: tokens === undefined ? null : Number(tokens),
+  });
+  return { messages: messages.map(messageOut), leftOut: Number(leftOut), report };
 }
 
 function frontmatterOut({ modifiedMs, problems, ...rest }) {

@@ -228,6 +228,60 @@ test("what a model's shell command becomes", () => {
   });
 });
 
+test("a conversation with tools goes out and comes back", () => {
+  const inputSchema = { type: "object", properties: { a: { enum: [1, "é"] } } };
+  const asked = {
+    purpose: "p",
+    prefix: '{"messages":[{"role":"user","content":"\\u00e9"}],"x":1.0}',
+    system: "",
+    tools: [{ name: "Write", description: "Writes.", inputSchema }],
+    prompt: "Go.",
+    turns: [],
+    maxTokens: 100,
+  };
+  const { url, body } = rules.encodeToolRequest(model(), asked);
+  assert.equal(url, "https://example.com/v1/chat/completions");
+  assert.ok(body.startsWith('{"messages":[{"role":"user","content":"\\u00e9"}'), body);
+  const sent = JSON.parse(body);
+  assert.deepEqual([sent.messages.length, sent.x], [2, 1]);
+  assert.deepEqual(sent.tools[0].function.parameters, inputSchema);
+  fc.assert(
+    fc.property(fc.constantFrom("anthropic/x", "openai/x"), fc.oneof(text, fc.json()), (name, answered) => {
+      try {
+        const { calls, answer } = rules.decodeToolAnswer(name, 200, answered);
+        assert.ok(Array.isArray(calls) && typeof JSON.parse(answer) === "object");
+      } catch (error) {
+        assert.equal(error.family, "model");
+      }
+    }),
+  );
+});
+
+test("whether it is time for an extraction, and what was said", () => {
+  const messages = [
+    { id: "u", role: "user", content: "please write small commits" },
+    { id: "a", role: "assistant", content: "I will." },
+  ];
+  const state = { cursor: null, turns: 0 };
+  const decided = { verdict: "run", reason: null, state, newMessages: 2, last: "a" };
+  assert.deepEqual(rules.decideExtraction(messages, state, extractionGate()), decided);
+  const later = { cursor: "a", turns: 3 };
+  const { verdict, reason, state: same } = rules.decideExtraction(messages, later, extractionGate());
+  assert.deepEqual([verdict, reason, same], ["skip", "nothing-new", later]);
+  const lines = messages.map((message) => JSON.stringify(message)).join("\n");
+  const { messages: read, leftOut, report } = rules.parseTranscript(lines);
+  assert.deepEqual([read.map(({ content }) => content), leftOut, report], [messages.map(({ content }) => content), 0, []]);
+  assert.deepEqual(rules.decideExtraction(read, state, extractionGate()), decided);
+  const proto = '{"role":"assistant","content":[{"type":"tool_use","id":"x","name":"y","input":{"__proto__":1}}]}';
+  assert.deepEqual(Object.entries(rules.parseTranscript(proto).messages[0].content[0].input), [["__proto__", 1]]);
+  fc.assert(
+    fc.property(fc.oneof(text, fc.json(), fc.array(fc.json()).map((lines) => lines.join("\n"))), (transcript) => {
+      const parsed = rules.parseTranscript(transcript);
+      assert.ok(["run", "skip"].includes(rules.decideExtraction(parsed.messages, state, extractionGate()).verdict));
+    }),
+  );
+});
+
 test("wrong arguments", () => {
   const header = rules.parseFrontmatter("");
   const calls = [
@@ -248,6 +302,27 @@ test("wrong arguments", () => {
     () => rules.teamDelta([], {}),
     () => rules.teamDelta({ a: 1 }, {}),
     () => rules.teamDelta({}),
+    () => rules.encodeToolRequest(model()),
+    () => rules.encodeToolRequest(model(), { purpose: "p" }),
+    () => rules.encodeToolRequest({ name: "function" }, toolRequest()),
+    () => rules.encodeToolRequest(model(), { ...toolRequest(), other: 1 }),
+    () => rules.encodeToolRequest(model(), { ...toolRequest(), maxTokens: -1 }),
+    () => rules.encodeToolRequest(model(), { ...toolRequest(), maxTokens: 5n }),
+    () => rules.encodeToolRequest(model(), { ...toolRequest(), prefix: "[]" }),
+    () => rules.encodeToolRequest(model(), { ...toolRequest(), turns: [{ answer: "x", results: [] }] }),
+    () => rules.decodeToolAnswer("bedrock/x", 200, "{}"),
+    () => rules.decodeToolAnswer("openai/x", 70_000, "{}"),
+    () => rules.decodeToolAnswer("openai/x", 200),
+    () => rules.decideExtraction(),
+    () => rules.decideExtraction([], null, extractionGate()),
+    () => rules.decideExtraction([], { cursor: null }, extractionGate()),
+    () => rules.decideExtraction([], { cursor: null, turns: 0 }, {}),
+    () => rules.decideExtraction([], { cursor: null, turns: 0 }, { ...extractionGate(), agent: "other" }),
+    () => rules.decideExtraction([], { cursor: null, turns: 0 }, { ...extractionGate(), every: 0.5 }),
+    () => rules.decideExtraction([{}], { cursor: null, turns: 0 }, extractionGate()),
+    () => rules.decideExtraction({}, { cursor: null, turns: 0 }, extractionGate()),
+    () => rules.parseTranscript(),
+    () => rules.parseTranscript([]),
     () => rules.readOnlyCommand(),
     () => rules.readOnlyCommand(["ls"]),
     () => rules.teamRepository(),
@@ -470,6 +545,16 @@ function union(name) {
   const types = readFileSync(new URL("../dist/types.d.ts", import.meta.url), "utf8");
   const [, members] = new RegExp(`export type ${name} =([^;]*);`).exec(types);
   return [...members.matchAll(/"([^"]+)"/g)].map(([, member]) => member);
+}
+
+function toolRequest() {
+  return { purpose: "p", prefix: null, system: "s", tools: [], prompt: "Go.", turns: [], maxTokens: 1 };
+}
+
+function extractionGate() {
+  const places = { platform: "posix", store: "/m/", configHome: null, agents: [], overridden: false };
+  const flags = { interactive: true, remote: false, extract: true, extractNonInteractive: false, running: false, trailing: false };
+  return { agent: "main", every: 1, places, ...flags };
 }
 
 function question() {

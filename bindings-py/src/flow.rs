@@ -24,6 +24,7 @@ type Answer = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 pub(crate) struct Flow {
     state: Mutex<State>,
     cancelled: AtomicBool,
+    ended: Mutex<Option<Py<PyAny>>>,
 }
 
 #[derive(Debug)]
@@ -68,6 +69,7 @@ impl Flow {
                 pending: Vec::new(),
             }),
             cancelled: AtomicBool::new(false),
+            ended: Mutex::default(),
         }
     }
 
@@ -135,11 +137,16 @@ impl Flow {
         let responses: Vec<Response> = structured(responses, ErrorCode::Protocol)?;
         let step = py.detach(|| guarded(|| self.advance(responses)));
         match step.map_err(|error| raise(py, &error))? {
-            core::Step::Done(answer) => Ok(Step {
-                done: true,
-                value: answer(py)?,
-                effects: to_python(py, &[(); 0], Shape::Dicts)?.unbind(),
-            }),
+            core::Step::Done(answer) => {
+                let value = answer(py)?;
+                *self.ended.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(value.clone_ref(py));
+                Ok(Step {
+                    done: true,
+                    value,
+                    effects: to_python(py, &[(); 0], Shape::Dicts)?.unbind(),
+                })
+            }
             core::Step::Effects(requests) => {
                 let effects = to_python(py, &requests, Shape::Dicts)?.unbind();
                 Ok(Step {
@@ -149,6 +156,14 @@ impl Flow {
                 })
             }
         }
+    }
+
+    /// What the flow ended with, for a driver that was interrupted before it got hold of it; None
+    /// when it has not ended, or with an error.
+    #[pyo3(signature = () -> "_T | None")]
+    fn ended(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.as_ref().map(|value| value.clone_ref(py))
     }
 
     /// What Python still has to answer, in the form of `Step.effects`: for a driver that was

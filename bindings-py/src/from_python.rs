@@ -1,21 +1,27 @@
 //! What comes in from Python. A wrong type is a `TypeError` as everywhere in Python; a value of the
 //! right type that makes no sense is `invalid-argument`, and text that is no text `invalid-text`.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use memdir_core::ErrorCode;
 use memdir_core::agents::AgentOptions;
+use memdir_core::conversation::{self, Conversation};
+use memdir_core::extract::{ExtractionGate, ExtractionState, RunReport};
 use memdir_core::lint::LintMemory;
 use memdir_core::memory::{MemoryHeader, MemoryType, Scope};
-use memdir_core::model::{Key, Message, ModelOptions, ModelRequest, Role};
+use memdir_core::model::{
+    self, Key, Message, ModelOptions, ModelRequest, Role, ToolDefinition, ToolRequest, ToolTurn,
+    Usage,
+};
 use memdir_core::paths::{MemoryPlaces, PerSource, Platform, ToolClass};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
 use memdir_core::store::{Features, Strategy};
 use memdir_core::team::{TeamDeletions, TeamOptions};
 use memdir_core::write::{IndexEntry, MemoryChanges};
+use memdir_core::{Error, ErrorCode};
 use pyo3::exceptions::{PyOverflowError, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyMapping, PyString};
+use pyo3::types::{PyDict, PyInt, PyMapping, PyString, PyTuple};
 use serde::de::value::{Error as NoSuchName, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
@@ -162,7 +168,7 @@ impl<'py> FromPyObject<'_, 'py> for Limit {
     }
 }
 
-/// Which of several memories of one name.
+/// The same in 32 bits: which of several.
 pub(crate) struct Number(pub(crate) u32);
 
 impl<'py> FromPyObject<'_, 'py> for Number {
@@ -261,12 +267,9 @@ impl<'py, T: DeserializeOwned> FromPyObject<'_, 'py> for Named<T> {
 /// JSON by Python's own encoder, which refuses what is none and what contains itself.
 fn json_text(value: Borrowed<'_, '_, PyAny>, what: &str) -> PyResult<String> {
     let py = value.py();
-    let options = PyDict::new(py);
-    options.set_item("ensure_ascii", false)?;
-    options.set_item("allow_nan", false)?;
     let text = py
-        .import("json")?
-        .call_method("dumps", (value,), Some(&options))
+        .import("memdir._check")?
+        .call_method1("json_text", (value,))
         .map_err(|failed| {
             let is_data = failed.is_instance_of::<PyValueError>(py)
                 || failed.is_instance_of::<PyRecursionError>(py);
@@ -284,7 +287,7 @@ fn no_json(py: Python<'_>, what: &str, why: &str) -> PyErr {
     input(py, ErrorCode::InvalidArgument, message)
 }
 
-/// The schema of a model request.
+/// JSON of a model: a schema, or the input of a tool.
 struct Schema(serde_json::Value);
 
 impl<'py> FromPyObject<'_, 'py> for Schema {
@@ -306,14 +309,18 @@ impl<'py> FromPyObject<'_, 'py> for ToolInput {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if value.is_instance_of::<PyString>() {
-            return value.extract().map(|Text(text)| Self(text));
-        }
-        let mapping = value.cast::<PyMapping>()?;
-        let arguments = PyDict::new(value.py());
-        arguments.update(&mapping)?;
-        json_text(arguments.as_any().as_borrowed(), "the input of a tool").map(Self)
+        object_text(value, "the input of a tool").map(Self)
     }
+}
+
+fn object_text(value: Borrowed<'_, '_, PyAny>, what: &str) -> PyResult<String> {
+    if value.is_instance_of::<PyString>() {
+        return value.extract().map(|Text(text)| text);
+    }
+    let mapping = value.cast::<PyMapping>()?;
+    let object = PyDict::new(value.py());
+    object.update(&mapping)?;
+    json_text(object.as_any().as_borrowed(), what)
 }
 
 /// One of the four types.
@@ -699,7 +706,7 @@ impl<'py> FromPyObject<'_, 'py> for Asked {
     }
 }
 
-/// A `Message`.
+/// A `ModelMessage`.
 struct Said(Message);
 
 impl<'py> FromPyObject<'_, 'py> for Said {
@@ -708,7 +715,7 @@ impl<'py> FromPyObject<'_, 'py> for Said {
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let message = Dataclass {
             value,
-            expected: "a message must be a Message",
+            expected: "a message must be a ModelMessage",
         };
         Ok(Self(Message {
             role: match message.get::<Text>("role")?.0.as_str() {
@@ -720,6 +727,250 @@ impl<'py> FromPyObject<'_, 'py> for Said {
                 }
             },
             content: message.get::<Text>("content")?.0,
+        }))
+    }
+}
+
+/// What was said, in the caller's own mappings: only what the core asks for is looked at.
+pub(crate) struct Talk<'a, 'py> {
+    messages: &'a Bound<'py, PyTuple>,
+    /// What they would be continued with: JSON text as it is, or a mapping.
+    request: Option<&'a Bound<'py, PyAny>>,
+    /// What Python raised, which is raised again instead of the core's error.
+    raised: RefCell<Option<PyErr>>,
+}
+
+impl<'a, 'py> Talk<'a, 'py> {
+    pub(crate) fn new(
+        messages: &'a Bound<'py, PyTuple>,
+        request: Option<&'a Bound<'py, PyAny>>,
+    ) -> Self {
+        Self {
+            messages,
+            request,
+            raised: RefCell::new(None),
+        }
+    }
+
+    /// The exception that reading ended with, if it was one.
+    pub(crate) fn end(self) -> PyResult<()> {
+        self.raised.into_inner().map_or(Ok(()), Err)
+    }
+
+    fn mapping(&self, at: usize) -> PyResult<Bound<'py, PyMapping>> {
+        let message = self.messages.get_item(at)?;
+        message.cast_into::<PyMapping>().map_err(|error| {
+            let kind = error.into_inner().get_type();
+            PyTypeError::new_err(format!("a message must be a mapping; this is a {kind}"))
+        })
+    }
+
+    fn kept<T>(&self, found: PyResult<T>) -> Result<T, Error> {
+        found.map_err(|raised| {
+            self.raised.replace(Some(raised));
+            Error::new(ErrorCode::InvalidArgument, "there is no such message")
+        })
+    }
+}
+
+impl Conversation for Talk<'_, '_> {
+    fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    fn id(&self, at: usize) -> Result<Option<String>, Error> {
+        let id = || {
+            let message = self.mapping(at)?;
+            let id: Option<Text> = message.call_method1("get", ("id",))?.extract()?;
+            Ok(text(id))
+        };
+        self.kept(id())
+    }
+
+    fn message(&self, at: usize) -> Result<conversation::Message, Error> {
+        let json = || {
+            let fields = PyDict::new(self.messages.py());
+            fields.update(&self.mapping(at)?)?;
+            json_text(fields.as_any().as_borrowed(), "a message")
+        };
+        let json = self.kept(json())?;
+        serde_json::from_str(&json).map_err(|error| {
+            let message = format!("message {at} of the conversation is none: {error}");
+            Error::new(ErrorCode::InvalidArgument, message)
+        })
+    }
+
+    fn request(&self) -> Result<Option<String>, Error> {
+        let request = self
+            .request
+            .map(|request| object_text(request.as_borrowed(), "request"));
+        self.kept(request.transpose())
+    }
+}
+
+/// An `ExtractionState`.
+pub(crate) struct Progress(pub(crate) ExtractionState);
+
+impl<'py> FromPyObject<'_, 'py> for Progress {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let state = Dataclass {
+            value,
+            expected: "state must be an ExtractionState",
+        };
+        Ok(Self(ExtractionState {
+            cursor: state.text("cursor")?,
+            turns: whole(&state.field("turns")?, "a number of turns")?,
+        }))
+    }
+}
+
+/// An `ExtractionGate`.
+pub(crate) struct Gate(pub(crate) ExtractionGate);
+
+impl<'py> FromPyObject<'_, 'py> for Gate {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let gate = Dataclass {
+            value,
+            expected: "gate must be an ExtractionGate",
+        };
+        let places: Option<Places> = gate.get("places")?;
+        Ok(Self(ExtractionGate {
+            agent: gate.get::<Named<_>>("agent")?.0,
+            interactive: gate.flag("interactive")?,
+            remote: gate.flag("remote")?,
+            extract: gate.flag("extract")?,
+            extract_non_interactive: gate.flag("extract_non_interactive")?,
+            every: whole(&gate.field("every")?, "a number of turns")?,
+            running: gate.flag("running")?,
+            trailing: gate.flag("trailing")?,
+            places: places.map(|Places(places)| places),
+        }))
+    }
+}
+
+/// A `RunReport`.
+pub(crate) struct Reported(pub(crate) RunReport);
+
+impl<'py> FromPyObject<'_, 'py> for Reported {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let report = Dataclass {
+            value,
+            expected: "the report of a run must be a RunReport",
+        };
+        Ok(Self(RunReport {
+            error: report.text("error")?,
+            turns: whole(&report.field("turns")?, "a number of turns")?,
+            usage: report.get::<Used>("usage")?.0,
+        }))
+    }
+}
+
+/// A `Usage`.
+struct Used(Usage);
+
+impl<'py> FromPyObject<'_, 'py> for Used {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let usage = Dataclass {
+            value,
+            expected: "usage must be a Usage",
+        };
+        let tokens = |name| Ok::<_, PyErr>(usage.get::<Count>(name)?.0);
+        Ok(Self(Usage {
+            input: tokens("input")?,
+            output: tokens("output")?,
+            cached: tokens("cached")?,
+            written: tokens("written")?,
+        }))
+    }
+}
+
+/// A `ToolRequest`.
+pub(crate) struct AskedWithTools(pub(crate) ToolRequest);
+
+impl<'py> FromPyObject<'_, 'py> for AskedWithTools {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let request = Dataclass {
+            value,
+            expected: "a request must be a ToolRequest",
+        };
+        let tools: Vec<Offered> = request.get("tools")?;
+        let turns: Vec<Turn> = request.get("turns")?;
+        Ok(Self(ToolRequest {
+            purpose: request.get::<Text>("purpose")?.0,
+            prefix: request.text("prefix")?,
+            system: request.get::<Text>("system")?.0,
+            tools: tools.into_iter().map(|Offered(tool)| tool).collect(),
+            prompt: request.get::<Text>("prompt")?.0,
+            turns: turns.into_iter().map(|Turn(turn)| turn).collect(),
+            max_tokens: whole(&request.field("max_tokens")?, "a number of tokens")?,
+        }))
+    }
+}
+
+/// A `ToolDefinition`.
+struct Offered(ToolDefinition);
+
+impl<'py> FromPyObject<'_, 'py> for Offered {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let tool = Dataclass {
+            value,
+            expected: "a tool must be a ToolDefinition",
+        };
+        Ok(Self(ToolDefinition {
+            name: tool.get::<Text>("name")?.0,
+            description: tool.get::<Text>("description")?.0,
+            input_schema: tool.get::<Schema>("input_schema")?.0,
+        }))
+    }
+}
+
+/// A `ToolTurn`.
+struct Turn(ToolTurn);
+
+impl<'py> FromPyObject<'_, 'py> for Turn {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let turn = Dataclass {
+            value,
+            expected: "a turn must be a ToolTurn",
+        };
+        let results: Vec<Answered> = turn.get("results")?;
+        Ok(Self(ToolTurn {
+            answer: turn.get::<Text>("answer")?.0,
+            results: results.into_iter().map(|Answered(result)| result).collect(),
+        }))
+    }
+}
+
+/// A `CallResult`.
+struct Answered(model::ToolResult);
+
+impl<'py> FromPyObject<'_, 'py> for Answered {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let result = Dataclass {
+            value,
+            expected: "what a call gave must be a CallResult",
+        };
+        Ok(Self(model::ToolResult {
+            id: result.get::<Text>("id")?.0,
+            name: result.get::<Text>("name")?.0,
+            content: result.get::<Text>("content")?.0,
+            is_error: result.flag("is_error")?,
         }))
     }
 }

@@ -6,13 +6,14 @@ use memdir_core::memory::MemoryHeader;
 use memdir_core::paths::DirectoryQuestion;
 use memdir_core::{Error, rules};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use serde::Serialize;
 
 use crate::errors::{guarded, raise};
 use crate::from_python::{
-    Asked, BySource, Byte, Changes, Classified, Count, Entries, Entry, Flag, Header, Linted,
-    Milliseconds, ModelChoice, Number, Places, PlatformName, Ranked, Status, Text, Tool, ToolInput,
-    TypeName, text, texts, tool_results,
+    Asked, AskedWithTools, BySource, Byte, Changes, Classified, Count, Entries, Entry, Flag, Gate,
+    Header, Linted, Milliseconds, ModelChoice, Number, Places, PlatformName, Progress, Ranked,
+    Status, Talk, Text, Tool, ToolInput, TypeName, text, texts, tool_results,
 };
 use crate::to_python::{Shape, to_python};
 
@@ -643,6 +644,80 @@ pub(crate) fn redact_secrets(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> 
 #[pyo3(signature = (command: "str") -> "list[_types.ShellStage]")]
 pub(crate) fn read_only_command(py: Python<'_>, command: Text) -> PyResult<Py<PyAny>> {
     apply(py, || rules::read_only_command(&command.0))
+}
+
+/// Give the next request of a conversation with tools as it goes over the wire to `anthropic/` or
+/// `openai/`. What `prefix` says stays as it is written, so that the provider finds it in its prompt cache,
+/// but for the limit of tokens, streaming, and a choice of tools that leaves the model none.
+///
+/// Raises `InputError` with code `invalid-argument` for a model that is none, a prefix that is no object
+/// with a list of messages or that has a member twice, and a turn whose answer is no object.
+///
+/// Source: reference facts 6.2 and 6.3.
+#[pyfunction]
+#[pyo3(signature = (model: "_types.ModelOptions", request: "_types.ToolRequest") -> "_types.ModelHttp")]
+pub(crate) fn encode_tool_request(
+    py: Python<'_>,
+    model: ModelChoice,
+    request: AskedWithTools,
+) -> PyResult<Py<PyAny>> {
+    apply(py, || rules::encode_tool_request(&model.0, &request.0))
+}
+
+/// Give what a model with tools answered, by what its provider sent. `name` is the model's as in
+/// `ModelOptions`, `status` the HTTP status, `body` what came with it.
+///
+/// Raises as `decode_model_answer`; but an answer without text is none of its errors.
+///
+/// Source: reference facts 6.2.
+#[pyfunction]
+#[pyo3(signature = (name: "str", status: "int", body: "str") -> "_types.ToolAnswer")]
+pub(crate) fn decode_tool_answer(
+    py: Python<'_>,
+    name: Text,
+    status: Status,
+    body: Text,
+) -> PyResult<Py<PyAny>> {
+    apply(py, || rules::decode_tool_answer(&name.0, status.0, &body.0))
+}
+
+/// Decide at the end of a turn whether it is time to extract memories. Cheap reasons against it come
+/// first; what the agent has written itself is looked for before the throttle, so that it uses up no turn.
+///
+/// Raises `InputError` with code `invalid-argument` for what is no message, or JSON.
+///
+/// Source: reference facts 6.1.
+#[pyfunction]
+#[pyo3(signature = (
+    messages: "collections.abc.Sequence[_types.Message | collections.abc.Mapping[str, Any]]",
+    state: "_types.ExtractionState",
+    gate: "_types.ExtractionGate"
+) -> "_types.ExtractionDecision")]
+pub(crate) fn decide_extraction(
+    py: Python<'_>,
+    messages: Vec<Bound<'_, PyAny>>,
+    state: Progress,
+    gate: Gate,
+) -> PyResult<Py<PyAny>> {
+    let messages = PyTuple::new(py, messages)?;
+    let messages = Talk::new(&messages, None);
+    let decision = guarded(|| rules::decide_extraction(&messages, &state.0, &gate.0));
+    messages.end()?;
+    let decision = decision.map_err(|error| raise(py, &error))?;
+    Ok(to_python(py, &decision, Shape::Classes)?.unbind())
+}
+
+/// Read what was said from a transcript: a session of Claude Code (an object a line), messages one a line,
+/// or an array of messages. Never fails: what is no message is skipped, and counted in the report.
+///
+/// Messages of sub agents are left out, and of a conversation that was taken up again at an earlier message
+/// only the last branch is kept; of all, the newest messages.
+///
+/// Source: reference facts 6.1; document 000.
+#[pyfunction]
+#[pyo3(signature = (text: "str") -> "_types.Transcript")]
+pub(crate) fn parse_transcript(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::parse_transcript(&text.0)))
 }
 
 /// List every error code with its family and a typical message, in a fixed order.

@@ -1,14 +1,17 @@
 //! One store; its methods give flows.
 
 use memdir_core::agents::AgentScope;
+use memdir_core::extract::{AgentRole, ExtractOptions};
 use memdir_core::store::{self as core, ForgetOptions, OpenOptions, PromptOptions, RecallOptions};
 use memdir_core::write::SaveOptions;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::flow::Flow;
 use crate::from_python::{
-    AgentChoice, Count, Entries, Limit, ModelChoice, Named, PlatformName, ScopeName, Shown,
-    StrategyName, Switches, TeamChoice, Text, Tool, TypeName, text, texts, tool_results,
+    AgentChoice, Count, Entries, Flag, Limit, ModelChoice, Named, Number, PlatformName, Progress,
+    Reported, ScopeName, Shown, StrategyName, Switches, Talk, TeamChoice, Text, Tool, TypeName,
+    text, texts, tool_results,
 };
 
 /// A memory folder. Any number of flows may run over it, from any threads.
@@ -265,6 +268,151 @@ impl Store {
     #[pyo3(signature = (id: "str", /) -> "Flow[None]")]
     fn team_drop(&self, id: Text) -> Flow {
         Flow::new(self.store.team_drop(id.0))
+    }
+
+    /// Lets the store's model write down what is worth it; ends with `Extraction`.
+    #[pyo3(signature = (
+        messages: "tuple[_types.Message | collections.abc.Mapping[str, Any], ...]",
+        /,
+        *,
+        agent: "_types.AgentRole",
+        interactive: "bool",
+        remote: "bool",
+        session: "str",
+        state: "_types.ExtractionState | None",
+        request: "str | collections.abc.Mapping[str, Any] | None",
+        read_roots: "collections.abc.Sequence[str]",
+        review: "bool"
+    ) -> "Flow[_types.Extraction]")]
+    #[expect(clippy::too_many_arguments, reason = "named in Python")]
+    fn extract(
+        &self,
+        messages: &Bound<'_, PyTuple>,
+        agent: Named<AgentRole>,
+        interactive: Flag,
+        remote: Flag,
+        session: Text,
+        state: Option<Progress>,
+        request: Option<Bound<'_, PyAny>>,
+        read_roots: Vec<Text>,
+        review: Flag,
+    ) -> PyResult<Flow> {
+        let options = ExtractOptions {
+            agent: agent.0,
+            interactive: interactive.0,
+            remote: remote.0,
+            session: session.0,
+            state: state.map(|Progress(state)| state),
+            request: None,
+            read_roots: texts(read_roots),
+            review: review.0,
+        };
+        let messages = Talk::new(messages, request.as_ref());
+        let flow = self.store.extract(&messages, options);
+        messages.end()?;
+        Ok(Flow::new(flow))
+    }
+
+    /// The same for somebody's own model; ends with `ExtractionStep`.
+    #[pyo3(signature = (
+        messages: "tuple[_types.Message | collections.abc.Mapping[str, Any], ...]",
+        /,
+        *,
+        agent: "_types.AgentRole",
+        interactive: "bool",
+        remote: "bool",
+        session: "str",
+        state: "_types.ExtractionState | None",
+        request: "str | collections.abc.Mapping[str, Any] | None",
+        read_roots: "collections.abc.Sequence[str]",
+        review: "bool"
+    ) -> "Flow[_types.ExtractionStep]")]
+    #[expect(clippy::too_many_arguments, reason = "named in Python")]
+    fn begin_extraction(
+        &self,
+        messages: &Bound<'_, PyTuple>,
+        agent: Named<AgentRole>,
+        interactive: Flag,
+        remote: Flag,
+        session: Text,
+        state: Option<Progress>,
+        request: Option<Bound<'_, PyAny>>,
+        read_roots: Vec<Text>,
+        review: Flag,
+    ) -> PyResult<Flow> {
+        let options = ExtractOptions {
+            agent: agent.0,
+            interactive: interactive.0,
+            remote: remote.0,
+            session: session.0,
+            state: state.map(|Progress(state)| state),
+            request: None,
+            read_roots: texts(read_roots),
+            review: review.0,
+        };
+        let messages = Talk::new(messages, request.as_ref());
+        let flow = self.store.begin_extraction(&messages, options);
+        messages.end()?;
+        Ok(Flow::new(flow))
+    }
+
+    /// Answers a call of a tool in a run; ends with `ToolReply`.
+    #[pyo3(signature = (
+        run: "int",
+        name: "str",
+        input: "str",
+        /
+    ) -> "Flow[_types.ToolReply]")]
+    fn call_tool(&self, run: Number, name: Text, input: Text) -> Flow {
+        Flow::new(self.store.call_tool(run.0, name.0, input.0))
+    }
+
+    /// Says how a run ended; ends with `ExtractionStep`.
+    #[pyo3(signature = (
+        run: "int",
+        report: "_types.RunReport",
+        /
+    ) -> "Flow[_types.ExtractionStep]")]
+    fn end_extraction(&self, run: Number, report: Reported) -> Flow {
+        Flow::new(self.store.end_extraction(run.0, report.0))
+    }
+
+    /// Waits for extractions; ends with whether all came to their end.
+    #[pyo3(signature = (timeout_ms: "int | None", /) -> "Flow[bool]")]
+    fn drain(&self, timeout_ms: Option<Count>) -> Flow {
+        Flow::new(self.store.drain(timeout_ms.map(|Count(ms)| ms)))
+    }
+
+    /// What was said, from a file; ends with `Transcript`.
+    #[pyo3(signature = (path: "str", /) -> "Flow[_types.Transcript]")]
+    fn transcript(&self, path: Text) -> Flow {
+        Flow::new(self.store.transcript(path.0))
+    }
+
+    /// What waits for a person; ends with `Inbox`.
+    #[pyo3(signature = () -> "Flow[_types.Inbox]")]
+    fn inbox(&self) -> Flow {
+        Flow::new(self.store.inbox())
+    }
+
+    /// Makes the changes of a proposal; ends with `InboxResult`.
+    #[pyo3(signature = (
+        id: "str",
+        paths: "collections.abc.Sequence[str] | None",
+        /
+    ) -> "Flow[_types.InboxResult]")]
+    fn apply_proposal(&self, id: Text, paths: Option<Vec<Text>>) -> Flow {
+        Flow::new(self.store.apply_proposal(id.0, paths.map(texts)))
+    }
+
+    /// Lets go of a proposal; ends with the paths that are left.
+    #[pyo3(signature = (
+        id: "str",
+        paths: "collections.abc.Sequence[str] | None",
+        /
+    ) -> "Flow[list[str]]")]
+    fn drop_proposal(&self, id: Text, paths: Option<Vec<Text>>) -> Flow {
+        Flow::new(self.store.drop_proposal(id.0, paths.map(texts)))
     }
 
     /// Drops everything that was remembered.

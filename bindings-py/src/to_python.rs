@@ -200,8 +200,13 @@ impl<'py> ser::Serializer for Out<'py> {
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Map<'py>, Failed> {
+        // Data, and frozen nowhere.
+        let shape = match self.shape {
+            Shape::Dicts => Shape::Dicts,
+            Shape::Classes | Shape::Inside => Shape::Classes,
+        };
         Ok(Map {
-            out: self,
+            out: Out { shape, ..self },
             dict: PyDict::new(self.py),
             key: None,
         })
@@ -382,11 +387,13 @@ impl<'py> Struct<'py> {
             .getattr(self.name)?
             .cast_into::<PyType>()
             .map_err(PyErr::from)?;
-        let names: Vec<_> = self
-            .values
-            .iter()
-            .map(|(key, _)| PyString::intern(py, &snake_case(key)))
-            .collect();
+        // What is a dict in Python is data there too, with the keys that it has everywhere.
+        let is_data = class.is_subclass_of::<PyDict>()?;
+        let name = |key: &str| match is_data {
+            true => PyString::intern(py, key),
+            false => PyString::intern(py, &snake_case(key)),
+        };
+        let names: Vec<_> = self.values.iter().map(|(key, _)| name(key)).collect();
         let fields = self
             .values
             .iter()

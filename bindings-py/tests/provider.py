@@ -48,6 +48,19 @@ def used(number: int, command: dict[str, Any]) -> Answer:
     return blocks({"type": "text", "text": "hm"}, call, stop_reason="tool_use")
 
 
+def called(provider: str, number: int, name: str, **given: Any) -> Answer:
+    """A call of a tool."""
+    if provider == "anthropic":
+        call = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": given}
+        return blocks({"type": "text", "text": "Ich prüfe."}, call, stop_reason="tool_use")
+    function = {"name": name, "arguments": json.dumps(given)}
+    call = {"id": f"call_{number}", "type": "function", "function": function}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
+    return Answer(json.dumps({"id": "chatcmpl-1", "choices": [choice], "usage": usage}).encode())
+
+
 def said(provider: str, text: str) -> Answer:
     """A success with this text, as the providers document it."""
     if provider == "anthropic":
@@ -75,6 +88,7 @@ class Seen:
     path: str
     headers: dict[str, str]
     body: Any
+    text: str = ""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -82,11 +96,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         server = self.server
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        text = self.rfile.read(int(self.headers["content-length"])).decode()
+        body = json.loads(text)
         headers = {name.lower(): value for name, value in self.headers.items()}
         with server.lock:
             answer = server.answers[min(len(server.seen), len(server.answers) - 1)]
-            server.seen.append(Seen(self.path, headers, body))
+            server.seen.append(Seen(self.path, headers, body, text))
         if answer.hangs:
             server.hanging.set()
             server.release.wait(30)

@@ -30,7 +30,7 @@ SLEEP = {"kind": "sleep", "ms": 20_000}
 REQUEST = memdir.ModelRequest(
     purpose="é",
     system="be brief",
-    messages=(memdir.Message(role="user", content="hello"),),
+    messages=(memdir.ModelMessage(role="user", content="hello"),),
     max_tokens=9,
     schema={"type": "object"},
 )

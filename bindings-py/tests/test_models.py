@@ -315,7 +315,7 @@ def test_no_object_shows_a_key(provider: str) -> None:
     request = memdir.ModelRequest(
         purpose="select-memories",
         system="s",
-        messages=(memdir.Message(role="user", content="c"),),
+        messages=(memdir.ModelMessage(role="user", content="c"),),
         max_tokens=9,
     )
     http = rules.encode_model_request(model, request)

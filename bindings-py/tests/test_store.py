@@ -141,7 +141,7 @@ def request(
     return memdir.ModelRequest(
         purpose="select-memories",
         system=system,
-        messages=(memdir.Message(role=role, content=content),),
+        messages=(memdir.ModelMessage(role=role, content=content),),
         max_tokens=1,
         schema=schema,
     )

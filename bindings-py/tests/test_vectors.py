@@ -10,18 +10,24 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY
 from memdir import (
+    CallResult,
+    ExtractionGate,
+    ExtractionState,
     IndexEntry,
     LintMemory,
     MemdirError,
     MemoryChanges,
     MemoryHeader,
     MemoryPlaces,
-    Message,
+    ModelMessage,
     ModelOptions,
     ModelRequest,
     RankedMemory,
     ToolClass,
+    ToolDefinition,
+    ToolRequest,
     ToolResult,
+    ToolTurn,
     rules,
 )
 
@@ -89,8 +95,28 @@ def arguments(rule: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, An
     if rule == "encode_model_request":
         named["model"] = ModelOptions(**snake_cased(named["model"]))
         request = snake_cased(named["request"])
-        request["messages"] = tuple(Message(**one) for one in request["messages"])
+        request["messages"] = tuple(ModelMessage(**one) for one in request["messages"])
         named["request"] = ModelRequest(**request)
+    if rule == "encode_tool_request":
+        named["model"] = ModelOptions(**snake_cased(named["model"]))
+        request = snake_cased(named["request"])
+        request["tools"] = tuple(
+            ToolDefinition(**snake_cased(one)) for one in request.get("tools", ())
+        )
+        request["turns"] = tuple(
+            ToolTurn(
+                answer=turn["answer"],
+                results=tuple(CallResult(**snake_cased(one)) for one in turn["results"]),
+            )
+            for turn in request.get("turns", ())
+        )
+        named["request"] = ToolRequest(**request)
+    if rule == "decide_extraction":
+        named["state"] = ExtractionState(**named["state"])
+        gate = snake_cased(named["gate"])
+        if gate.get("places") is not None:
+            gate["places"] = MemoryPlaces(**snake_cased(gate["places"]))
+        named["gate"] = ExtractionGate(**gate)
     if rule == "update_memory":
         named["changes"] = MemoryChanges(**named["changes"])
     if rule == "update_index" and named["entry"] is not None:

@@ -9,8 +9,11 @@ mod address;
 pub mod agent;
 pub mod agents;
 pub mod cli;
+pub mod conversation;
 pub mod error;
+pub mod extract;
 pub mod flow;
+pub mod inbox;
 mod json;
 pub mod limits;
 pub mod lint;
@@ -18,6 +21,7 @@ pub mod memory;
 pub mod model;
 mod order;
 pub mod paths;
+mod progress;
 pub mod prompt;
 pub mod recall;
 pub mod report;
@@ -28,6 +32,7 @@ pub mod store;
 pub mod team;
 mod text;
 mod tool;
+pub mod transcript;
 pub mod write;
 
 /// The version of every package of this project.

@@ -116,6 +116,15 @@ pub const TEAM_RECEIVE_FILES: usize = 32;
 pub const TEAM_SYNC_ATTEMPTS: u32 = 10;
 /// Folder of our versions of what the server's replaced, in memdir's own folder.
 pub const CONFLICTS_FOLDER: &str = "conflicts";
+/// Folder of what background runs propose, in memdir's own folder (design, "Our own files").
+pub const INBOX_FOLDER: &str = "inbox";
+/// The most that one proposal may have as JSON; no source, a run writes a few short memories.
+pub const INBOX_MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// Lines around a change that a diff shows: as many as `diff -u` and git.
+pub const DIFF_CONTEXT_LINES: usize = 3;
+/// Lines of both texts between their common beginning and end up to which a diff looks for more in common;
+/// no source, measured: a tenth of a second at most.
+pub const DIFF_MAX_LINES: usize = 20_000;
 /// The longest pause that a server may ask for before another try, in milliseconds; no source.
 pub const RETRY_AFTER_MAX_MS: u64 = 60_000;
 /// UTF-8 bytes of the path of a team entry (list of pains 10).
@@ -236,6 +245,10 @@ pub const SELECT_MAX_OBJECTS: usize = 256;
 pub const SELECT_TIMEOUT_MS: u64 = 10_000;
 /// Bytes of a model's answer; no source.
 pub const MODEL_ANSWER_BYTES: u64 = 1024 * 1024;
+/// Tokens above which a provider's count is taken for none; no source, a thousand large contexts.
+pub const MODEL_MAX_TOKENS: u64 = 1_000_000_000;
+/// Marks for the prompt cache in one request to Anthropic (its documentation of prompt caching).
+pub const CACHE_MARKS: usize = 4;
 /// Tries after the first one of anything that is asked over HTTP (facts 11.3).
 pub const RETRIES: u32 = 3;
 /// The pause before the first of them, in milliseconds (facts 11.3).
@@ -294,3 +307,86 @@ pub const COMMAND_MAX_CHARS: usize = 10_000;
 pub const COMMAND_MAX_WORDS: usize = 256;
 /// Programs that it puts in one pipe; no source.
 pub const COMMAND_MAX_STAGES: usize = 8;
+
+/// Lines that a background agent's `Read` shows unless it is told how many.
+pub const READ_LINES: usize = 2_000;
+/// Files that one search of a background agent looks through.
+pub const WALK_MAX_FILES: usize = 20_000;
+/// Folders that are listed in one step of a search.
+pub const WALK_FOLDERS: usize = 64;
+/// Bytes of texts that one search reads.
+pub const GREP_MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// A larger file is not searched.
+pub const GREP_FILE_BYTES: u64 = 1024 * 1024;
+/// Bytes of a search's texts that are looked through in one step.
+pub const GREP_STEP_BYTES: u64 = 512 * 1024;
+/// Bytes of a pattern that a background agent searches by.
+pub const PATTERN_BYTES: usize = 500;
+/// Stars of a pattern of paths: each of them multiplies what matching takes.
+pub const PATTERN_STARS: usize = 10;
+/// Bytes that a regular expression may take, which bounds its time for each byte of a text.
+pub const PATTERN_MAX_STATES: usize = 16 * 1024;
+/// Lines that a search answers with unless it is told how many.
+pub const GREP_LINES: usize = 250;
+/// Bytes of one such line.
+pub const GREP_LINE_BYTES: usize = 500;
+/// Paths that `Glob` answers with.
+pub const GLOB_PATHS: usize = 100;
+/// Bytes of a command's output that a background agent is shown.
+pub const SHELL_OUTPUT_BYTES: u64 = 30_000;
+/// Bytes that go from one program of a pipe to the next.
+pub const SHELL_PIPE_BYTES: u64 = 4 * 1024 * 1024;
+/// How long one program may take, milliseconds.
+pub const SHELL_TIMEOUT_MS: u64 = 10_000;
+/// Where the programs of a command are looked for; they get no other variable.
+pub const SHELL_PATH: &str = "/usr/bin:/bin";
+/// Calls of tools in one background run.
+pub const RUN_MAX_CALLS: u32 = 200;
+/// Tokens of one background run (design, decisions); those from the provider's cache count a tenth, as they cost.
+pub const RUN_MAX_TOKENS: u64 = 200_000;
+/// Bytes that the tools answer with in one turn of a background run; further calls wait for the next one.
+pub const RUN_TURN_BYTES: usize = 200_000;
+/// Tokens of one answer in a background run.
+pub const RUN_ANSWER_TOKENS: u32 = 8_192;
+/// How long one answer in a background run may take, all tries together, milliseconds.
+pub const RUN_ANSWER_MS: u64 = 120_000;
+/// Turns of an extraction (facts 6.2).
+pub const EXTRACT_MAX_TURNS: u32 = 5;
+/// Bytes of a conversation that an extraction is shown which shares no request with it.
+pub const EXTRACT_TALK_BYTES: usize = 120_000;
+/// Bytes of a tool's input or result that such an extraction is shown.
+pub const EXTRACT_RESULT_BYTES: usize = 2_000;
+/// Bytes of a message's id; a longer one is recognised by its hash.
+pub const MESSAGE_ID_BYTES: usize = 200;
+/// Messages that one without an id is recognised by, itself and those before it.
+pub const MESSAGE_WINDOW: usize = 4;
+/// Words that a person must have written for an extraction (facts 6.4).
+pub const EXTRACT_LEAST_WORDS: usize = 3;
+/// How long extractions rest after the model's provider had no more to give, milliseconds.
+pub const EXTRACT_PAUSE_MS: i64 = 15 * 60_000;
+/// How far transcripts have come that were extracted from, in a store's own folder.
+pub const EXTRACTIONS_NAME: &str = "extractions.json";
+/// How many of them are known.
+pub const EXTRACTIONS_KEPT: usize = 500;
+/// Bytes of that file that are read.
+pub const EXTRACTIONS_MAX_BYTES: u64 = 1024 * 1024;
+/// How long closing waits for extractions that are under way, milliseconds (facts 6.5).
+pub const DRAIN_MS: u64 = 60_000;
+
+/// Bytes of a transcript that are read at a time; no source.
+pub const TRANSCRIPT_CHUNK_BYTES: u64 = 1024 * 1024;
+/// Bytes of one line of a transcript, or one element of an array; longer ones are skipped; no source.
+pub const TRANSCRIPT_LINE_BYTES: usize = 8 * 1024 * 1024;
+/// JSON values in the tool calls and results of one line, its blocks counted; no source, one value can
+/// take a hundred times its length in memory.
+pub const TRANSCRIPT_LINE_VALUES: usize = 20_000;
+/// Bytes of the messages of a transcript that are kept, the newest: their texts, and what holding each
+/// part takes; no source.
+pub const TRANSCRIPT_WINDOW_BYTES: usize = 16 * 1024 * 1024;
+/// How many are kept; no source.
+pub const TRANSCRIPT_MESSAGES: usize = 10_000;
+/// UTF-8 bytes of text that are kept of one result of a tool in a transcript; no source.
+pub const TRANSCRIPT_RESULT_BYTES: usize = 64 * 1024;
+/// Lines of a transcript that are remembered as what others may follow; no source, enough for several
+/// such lines a message.
+pub const TRANSCRIPT_PARENTS: usize = 65_536;

@@ -127,6 +127,10 @@ pub enum ReportCode {
     ModelFailed,
     /// Part of a model's answer was dropped.
     ModelAnswerCut,
+    /// Tools were put behind those of a conversation, which moves it out of the prompt cache.
+    ToolsAdded,
+    /// Messages were not shown to a model.
+    MessagesLeftOut,
     /// A model was not asked.
     ModelSkipped,
     /// A recalled memory is shown only in part.
@@ -155,6 +159,16 @@ pub enum ReportCode {
     TeamNotSent,
     /// A team memory was forgotten here only.
     TeamKeepsCopy,
+    /// What background runs propose waits for a person.
+    InboxWaiting,
+    /// A file of the inbox is no proposal.
+    InboxDamaged,
+    /// Lines of a transcript that are no JSON, or no message in a known form.
+    BrokenLine,
+    /// Lines of a transcript that are longer than what is held.
+    LineTooLong,
+    /// A transcript without a message.
+    NotATranscript,
 }
 
 impl ReportCode {

@@ -3,11 +3,14 @@
 
 pub use crate::agent::read_only_command;
 pub use crate::error::error_table;
+pub use crate::extract::decide_extraction;
 pub use crate::lint::lint_memories;
 pub use crate::memory::{
     default_scope, format_manifest, memory_age, parse_frontmatter, truncate_index,
 };
-pub use crate::model::{decode_model_answer, encode_model_request};
+pub use crate::model::{
+    decode_model_answer, decode_tool_answer, encode_model_request, encode_tool_request,
+};
 pub use crate::paths::{
     choose_directory, classify_path, classify_tool_call, env_flag, injective_key, may_write,
     memory_enabled, parse_settings, project_slug, summarise_tool_calls, validate_memory_path,
@@ -20,4 +23,5 @@ pub use crate::secrets::{redact_secrets, scan_secrets};
 pub use crate::team::{
     batch_entries, merge_team_index, team_delta, team_reconcile, team_repository, validate_team_key,
 };
+pub use crate::transcript::parse_transcript;
 pub use crate::write::{memory_file_name, update_index, update_memory};

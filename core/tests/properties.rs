@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use memdir_core::ErrorCode;
 use memdir_core::limits::{
     COMMAND_MAX_CHARS, FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_MAX_BYTES, INDEX_MAX_LINES,
 };
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::{Frontmatter, MemoryHeader, MemoryType, Scope};
+use memdir_core::model::{Key, ModelOptions, ToolDefinition, ToolRequest, ToolTurn};
 use memdir_core::paths::{DirectoryQuestion, Environment, PerSource, Platform};
 use memdir_core::report::ReportCode;
 use memdir_core::rules::{
-    batch_entries, choose_directory, env_flag, format_manifest, injective_key, lint_memories,
-    memory_age, parse_frontmatter, project_slug, read_only_command, team_delta, truncate_index,
-    validate_memory_path,
+    batch_entries, choose_directory, decode_tool_answer, encode_tool_request, env_flag,
+    format_manifest, injective_key, lint_memories, memory_age, parse_frontmatter, project_slug,
+    read_only_command, team_delta, truncate_index, validate_memory_path,
 };
 use memdir_core::team::checksum;
 use proptest::collection::{btree_map, vec};
@@ -527,6 +529,95 @@ proptest! {
         let quoted = programs.collect::<Vec<_>>().join("|");
         if quoted.chars().count() <= COMMAND_MAX_CHARS {
             prop_assert_eq!(read_only_command(&quoted), Ok(pipe));
+        }
+    }
+}
+
+/// Values under the names that the providers have, and under others.
+fn json() -> impl Strategy<Value = String> {
+    let name = prop_oneof![
+        Just("\"\\u0073ystem\"".to_owned()),
+        "\"(content|type|text|name|input|id|role|cache_control|function|arguments|source|x)\"",
+        "\"(messages|tools|system|model|max_tokens|stream|thinking|budget_tokens|tool_choice|usage)\"",
+        "\"(choices|message|tool_calls|stop_reason|prompt_tokens|output_tokens|input_tokens)\"",
+    ];
+    let leaf = prop_oneof![
+        "null|true|-?[0-9]{1,3}|1[.]0|1e9|99999999999999999999",
+        "\"(text|tool_use|auto|any|tool|x|max_tokens|length|\\\\ud800|\\\\u00e4|ä)\"",
+        any::<String>().prop_map(|text| serde_json::Value::from(text).to_string()),
+    ];
+    leaf.prop_recursive(5, 40, 5, move |inner| {
+        let member = (name.clone(), " ?: ?", inner.clone())
+            .prop_map(|(name, colon, value)| name + &colon + &value);
+        prop_oneof![
+            vec(inner, 0..4).prop_map(|items| format!("[{}]", items.join(" , "))),
+            vec(member, 0..5).prop_map(|members| format!("{{{}}}", members.join(", "))),
+        ]
+    })
+}
+
+/// A request or an answer that is nearly one.
+fn conversation() -> impl Strategy<Value = String> {
+    let messages = vec(json(), 0..3).prop_map(|messages| format!("[{}]", messages.join(",")));
+    let list = prop_oneof![messages, json()];
+    let object = prop_oneof![
+        (list.clone(), json())
+            .prop_map(|(messages, tools)| format!("{{\"messages\":{messages},\"tools\":{tools}}}")),
+        list.clone()
+            .prop_map(|content| format!("{{\"content\":{content}, \"usage\":{{}}}}")),
+        (json(), list).prop_map(|(content, calls)| format!(
+            "{{\"choices\":[{{\"message\":{{\"content\":{content},\"tool_calls\":{calls}}}}}]}}"
+        )),
+    ];
+    prop_oneof![object, json(), any::<String>()]
+}
+
+proptest! {
+    #![proptest_config(config(2048))]
+
+    #[test]
+    fn a_conversation_with_tools_goes_out_as_it_came_or_is_refused(
+        (prefix, answer) in (conversation(), conversation()),
+        name in prop_oneof![Just("anthropic/x"), Just("openai/x")],
+    ) {
+        let model = ModelOptions {
+            name: name.to_owned(),
+            api_key: Some(Key("sk-0451".to_owned())),
+            base_url: None,
+        };
+        let mut request = ToolRequest {
+            purpose: "test".to_owned(),
+            prefix: None,
+            system: "Be brief.".to_owned(),
+            tools: vec![ToolDefinition {
+                name: "Read".to_owned(),
+                description: String::new(),
+                input_schema: serde_json::json!({}),
+            }],
+            prompt: "Go.".to_owned(),
+            turns: Vec::new(),
+            max_tokens: 256,
+        };
+        // Whatever is taken for an answer can be sent back.
+        match decode_tool_answer(name, 200, &answer) {
+            Ok(answer) => request.turns.push(ToolTurn { answer: answer.answer, results: Vec::new() }),
+            Err(error) => prop_assert_eq!(error.code, ErrorCode::ModelAnswer),
+        }
+        prop_assert!(encode_tool_request(&model, &request).is_ok());
+        request.prefix = Some(prefix.clone());
+        match encode_tool_request(&model, &request) {
+            Ok(http) => {
+                let sent = serde_json::from_str::<serde::de::IgnoredAny>(&http.body);
+                prop_assert!(sent.is_ok(), "{}", http.body);
+                prop_assert!(!http.body.contains("sk-0451"));
+                if let Some(turn) = request.turns.first() {
+                    prop_assert!(http.body.contains(&turn.answer));
+                }
+            }
+            Err(error) => {
+                prop_assert_eq!(error.code, ErrorCode::InvalidArgument);
+                prop_assert!(!error.message.contains('\n'));
+            }
         }
     }
 }

@@ -10,10 +10,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use memdir_core::conversation::Message;
+use memdir_core::extract::{ExtractionGate, ExtractionState};
 use memdir_core::limits::TEAM_BATCH_BYTES;
 use memdir_core::lint::LintInput;
 use memdir_core::memory::{MemoryHeader, MemoryType};
-use memdir_core::model::{ModelOptions, ModelRequest};
+use memdir_core::model::{ModelOptions, ModelRequest, ToolRequest};
 use memdir_core::paths::{
     DirectoryQuestion, Environment, MemoryPlaces, PerSource, Platform, ToolClass,
 };
@@ -25,15 +27,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rules that have vectors. A file of another name, or none of one of these, is a failure.
-const RULES: [(&str, Rule); 36] = [
+const RULES: [(&str, Rule); 40] = [
     ("batch_entries", batch_entries),
     ("choose_directory", choose_directory),
     ("classify_path", classify_path),
     ("classify_tool_call", classify_tool_call),
     ("cut_memory", cut_memory),
+    ("decide_extraction", decide_extraction),
     ("decode_model_answer", decode_model_answer),
+    ("decode_tool_answer", decode_tool_answer),
     ("default_scope", default_scope),
     ("encode_model_request", encode_model_request),
+    ("encode_tool_request", encode_tool_request),
     ("env_flag", env_flag),
     ("format_manifest", format_manifest),
     ("grant_bytes", grant_bytes),
@@ -46,6 +51,7 @@ const RULES: [(&str, Rule); 36] = [
     ("merge_team_index", merge_team_index),
     ("parse_frontmatter", parse_frontmatter),
     ("parse_settings", parse_settings),
+    ("parse_transcript", parse_transcript),
     ("project_slug", project_slug),
     ("rank_memories", rank_memories),
     ("read_only_command", read_only_command),
@@ -290,6 +296,10 @@ fn truncate_index(value: Value) -> Result<Result<Value, Value>, String> {
 
 fn parse_frontmatter(value: Value) -> Result<Result<Value, Value>, String> {
     output(rules::parse_frontmatter(&input::<Text>(value)?.text))
+}
+
+fn parse_transcript(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::parse_transcript(&input::<Text>(value)?.text))
 }
 
 fn format_manifest(value: Value) -> Result<Result<Value, Value>, String> {
@@ -568,6 +578,29 @@ fn decode_model_answer(value: Value) -> Result<Result<Value, Value>, String> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct AskedWithTools {
+    model: ModelOptions,
+    request: ToolRequest,
+}
+
+fn encode_tool_request(value: Value) -> Result<Result<Value, Value>, String> {
+    let AskedWithTools { model, request } = input(value)?;
+    match rules::encode_tool_request(&model, &request) {
+        Ok(http) => output(http),
+        Err(error) => refused(&error),
+    }
+}
+
+fn decode_tool_answer(value: Value) -> Result<Result<Value, Value>, String> {
+    let Answered { name, status, body } = input(value)?;
+    match rules::decode_tool_answer(&name, status, &body) {
+        Ok(answer) => output(answer),
+        Err(error) => refused(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Named {
     #[serde(rename = "type")]
     kind: MemoryType,
@@ -687,6 +720,26 @@ struct Command {
 fn read_only_command(value: Value) -> Result<Result<Value, Value>, String> {
     match rules::read_only_command(&input::<Command>(value)?.command) {
         Ok(stages) => output(stages),
+        Err(error) => refused(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndOfTurn {
+    messages: Vec<Message>,
+    state: ExtractionState,
+    gate: ExtractionGate,
+}
+
+fn decide_extraction(value: Value) -> Result<Result<Value, Value>, String> {
+    let EndOfTurn {
+        messages,
+        state,
+        gate,
+    } = input(value)?;
+    match rules::decide_extraction(&messages, &state, &gate) {
+        Ok(decision) => output(decision),
         Err(error) => refused(&error),
     }
 }

@@ -147,6 +147,8 @@ def type_of(node: ast.expr | None) -> str:
         case ast.BinOp(left=left, op=ast.BitOr()):
             # Either of several accepted forms: the first is the one that the others stand for.
             return type_of(left)
+        case ast.Subscript(value=ast.Name(id="NotRequired"), slice=part):
+            return type_of(part)
         case ast.Subscript(value=value, slice=ast.Tuple(elts=[_, ast.Name(id="Any")])):
             return "{any}"
         case ast.Subscript(value=value, slice=ast.Tuple(elts=[part, other])):

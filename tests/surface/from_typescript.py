@@ -17,6 +17,8 @@ RENAMED = {
 # What the names of interfaces end with whose fields are parameters; but for those that are values.
 OPTIONS = ("Options", "Question", "Input")
 VALUES = {"ModelOptions", "AgentOptions", "TeamOptions"}
+# Objects that a store has, and what their operations are called by.
+OBJECTS = {"Team": "team", "InboxOperations": "inbox"}
 # Functions of the user's that stand for a text; for each of them the WIT has a flag.
 ASKED = " | TokenFunction"
 
@@ -62,10 +64,10 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
 
     ((_, body),) = blocks(memdir, r"export declare class (Memdir) [^{]*\{")
     operations = methods(body)
-    # Operations of an object that the store has.
-    ((_, body),) = blocks(types, r"export interface (Team) \{")
-    operations |= {f"team-{name}": each for name, each in methods(body).items()}
-    del interfaces["Team"]
+    for object_, owner in OBJECTS.items():
+        ((_, body),) = blocks(types, rf"export interface ({object_}) \{{")
+        operations |= {f"{owner}-{name}": each for name, each in methods(body).items()}
+        del interfaces[object_]
 
     records = {kebab(name): body for name, body in interfaces.items()}
     ((_, body),) = blocks(errors, r"export declare class (MemdirError) [^{]*\{")
@@ -79,7 +81,8 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
     asked = {}
     for name, type_ in parts(body):
         asked[name.strip('"')] = fields(balanced(type_, 0)[0]) if type_[0] == "{" else {}
-    known = re.findall(r"^ {4}(?:readonly|get) (\w+)\b(?!: Team;)", memdir, re.M)
+    objects = "|".join(OBJECTS)
+    known = re.findall(rf"^ {{4}}(?:readonly|get) (\w+)\b(?!: (?:{objects});)", memdir, re.M)
     properties = set(map(kebab, known))
     return Surface(functions, operations, rename(records), enums, asked, properties)
 
@@ -130,6 +133,8 @@ def fields(text: str) -> Fields:
 
 def type_of(text: str) -> str:
     bare = re.sub(r" \| undefined", "", text.removeprefix("readonly "))
+    # Blocks cross as JSON text, too.
+    bare = bare.removesuffix(" | readonly Block[]")
     if bare.startswith("Readonly<"):
         return type_of(balanced(bare, len("Readonly"))[0])
     if bare.endswith(" | null"):

@@ -25,19 +25,36 @@ RESULTS = {
     "team-conflict": "conflict-file",
     "team-restore": "write-result",
     "team-drop": "nothing",
+    "extract": "extraction",
+    "drain": "drained",
+    "apply-proposal": "inbox-result",
+    "drop-proposal": "left",
 }
+# Operations of an object that the packages have, under its name and theirs.
+OF_OBJECTS = {
+    "inbox": "inbox-list",
+    "apply-proposal": "inbox-apply",
+    "drop-proposal": "inbox-drop",
+}
+# What a package does itself when an extraction is given a function that runs it.
+DRIVEN = {"begin-extraction", "call-tool", "end-extraction"}
 # Their fields are parameters in the packages.
 OPTIONS = {
     *("open-options", "prompt-options", "recall-options", "save-options", "forget-options"),
-    *("directory-question", "lint-input"),
+    *("extract-options", "directory-question", "lint-input"),
 }
 # Records and enums of the flows that the packages show too.
 SHOWN = {
     *("opened", "features", "scan", "memory-file", "lint", "event"),
     *("recall", "recalled-memory", "recall-state", "write-result"),
     *("team-options", "team-sync", "team-status", "conflict", "conflict-file"),
+    *("extraction", "extraction-task", "tool-reply", "run-report"),
+    *("inbox", "inbox-item", "inbox-change", "inbox-result"),
 }
-SHOWN_ENUMS = {"strategy", "recall-reason", "write-outcome", "team-deletions"}
+SHOWN_ENUMS = {
+    *("strategy", "recall-reason", "write-outcome", "team-deletions"),
+    *("extraction-outcome", "run-end", "inbox-change-kind"),
+}
 
 
 @dataclass
@@ -204,7 +221,7 @@ def read(text: str) -> Surface:
         record = values[RESULTS.get(operation, operation)]
         if record is None:
             return ""
-        match list(flows.records[record].items()):
+        match list(records[record].items()):
             case [(name, type_)] if name == record:
                 return type_
         return record
@@ -213,8 +230,9 @@ def read(text: str) -> Surface:
     opening = store.pop("constructor")
     del store["open"]
     operations = {
-        name: Function(flat(each.parameters), result(name, each.result))
+        OF_OBJECTS.get(name, name): Function(flat(each.parameters), result(name, each.result))
         for name, each in store.items()
+        if name not in DRIVEN
     }
     operations["open"] = Function(flat(opening.parameters), "opened")
 

@@ -25,9 +25,13 @@ JS = "bindings-js/dist"
 PY = "bindings-py/python/memdir"
 
 # What only a face can take: functions of the user's, and cancellation.
-FACE_ONLY = {"signal", "on-event"}
+FACE_ONLY = {"signal", "on-event", "run"}
 # What a face takes in more forms than the WIT.
-MANY_FORMS = {"settings", "model"}
+MANY_FORMS = {"settings", "model", "request"}
+# Fields that cross as JSON text and are JSON itself in a face.
+JSON_TEXT = {"model-request": "schema", "tool-definition": "input-schema"}
+# Records that a face needs only to run an extraction with the user's function.
+DRIVEN = {"extraction-step"}
 # Values whose fields a face fills in, where they are not given.
 FILLED_IN = {"team-options"}
 # What a face gives in the form that the vendor's own package takes.
@@ -90,15 +94,13 @@ def offered(face: Surface, wit: Surface) -> Surface:
         name: wit.operations[name]
         for name in VENDOR_FORMS & operations.keys() & wit.operations.keys()
     }
-    records = dict(face.records)
+    records = {name: fields for name, fields in face.records.items() if name not in DRIVEN}
     # In Node the family of an error is a property, in Python it is the class.
     records["error"] = {key: type_ for key, type_ in records["error"].items() if key != "family"}
-    # JSON crosses as text; in a face it is an object.
-    request = records["model-request"]
-    records["model-request"] = {
-        key: type_.replace("{any}", "string") if key == "schema" else type_
-        for key, type_ in request.items()
-    }
+    for name, field_ in JSON_TEXT.items():
+        type_ = records.get(name, {}).get(field_)
+        if type_ is not None:
+            records[name] = records[name] | {field_: type_.replace("{any}", "string")}
     for name in FILLED_IN & records.keys() & wit.records.keys():
         wanted = wit.records[name]
         records[name] = {
@@ -141,9 +143,10 @@ def test_both_faces_of_python_are_the_same() -> None:
     memdir = Sources().text(f"{PY}/_memdir.py")
     blocking = from_python.operations(memdir, "Memdir")
     waiting = from_python.operations(memdir, "AsyncMemdir")
-    # A model of asyncio may be a coroutine function.
+    # A model of asyncio may be a coroutine function, and so may what runs an extraction.
     for each in (blocking, waiting):
         each["open"].parameters.pop("model")
+        each["extract"].parameters.pop("run")
     assert blocking == waiting
     assert from_python.properties(memdir, "AsyncMemdir") == Sources().python.properties
 
@@ -170,11 +173,11 @@ def test_every_item_of_the_wit_is_documented() -> None:
 
 def test_something_was_compared() -> None:
     for surface in (Sources().wit, Sources().node, Sources().python):
-        assert len(surface.rules) >= 39
-        assert len(surface.operations) >= 24
-        assert len(surface.records) >= 49
+        assert len(surface.rules) >= 43
+        assert len(surface.operations) >= 30
+        assert len(surface.records) >= 69
         assert all(surface.records.values())
-        assert len(surface.enums) >= 17
+        assert len(surface.enums) >= 23
     assert len(Sources().wit.effects) >= 28
 
 
@@ -228,8 +231,26 @@ CHANGES = [
     ("wit/memdir.wit", "    at-ms: s64,", "", "at-ms"),
     ("wit/memdir.wit", "    shell-redirection,\n", "", "shell-redirection"),
     ("wit/memdir.wit", "    argv: list<string>,", "    argv: string,", "argv"),
+    (
+        "wit/memdir.wit",
+        "    extract: func(messages: list<message>, ",
+        "    extract: func(",
+        "messages",
+    ),
+    ("wit/memdir.wit", "    read-roots: list<string>,", "", "read-roots"),
+    ("wit/memdir.wit", "    drain: func(timeout-ms: option<u64>) -> flow;", "", "operation drain"),
+    ("wit/memdir.wit", "    inbox: func() -> flow;", "", "operation inbox-list"),
+    ("wit/memdir.wit", "    left-out: u64,", "", "left-out"),
+    ("wit/memdir.wit", "    input-schema: string,", "    input-schema: bool,", "input-schema"),
+    ("wit/memdir.wit", "    is-stale: bool,", "", "is-stale"),
+    ("wit/memdir.wit", "    too-little,\n", "", "too-little"),
+    ("wit/memdir.wit", "    messages-left-out,\n", "", "messages-left-out"),
     ("wit/memdir.wit", "    to-send: list<string>,", "    to-send: u32,", "to-send"),
     ("wit/memdir.wit", "entry: option<index-entry>)", "entry: index-entry)", "entry"),
+    (f"{JS}/types.d.ts", "    leftOut: number;", "", "left-out"),
+    (f"{JS}/types.d.ts", "    readRoots?: ", "    roots?: ", "read-roots"),
+    (f"{JS}/types.d.ts", "    apply(id: string", "    take(id: string", "inbox-take"),
+    (f"{JS}/memdir.d.ts", "    extract(messages: ", "    extract(said: ", "said"),
     (f"{JS}/types.d.ts", "    countUses?: boolean", "    countUse?: boolean", "count-uses"),
     (
         f"{JS}/types.d.ts",
@@ -250,6 +271,9 @@ CHANGES = [
     (f"{JS}/memdir.d.ts", "    read(path: string", "    read(name: string", "name"),
     (f"{JS}/effects.d.ts", "via: string | null;", "", "via"),
     (f"{JS}/errors.d.ts", "    readonly path: string | null;", "", "path"),
+    (f"{PY}/_types.py", "    new_messages: int\n", "", "new-messages"),
+    (f"{PY}/_memdir.py", "read_roots: Sequence[str]", "read_roots: str", "read-roots"),
+    (f"{PY}/_memdir.py", "    def drain(", "    def drains(", "drains"),
     (f"{PY}/_types.py", "    modified_ms: int | None\n", "", "modified-ms"),
     (f"{PY}/_types.py", '"private", ', "", "private"),
     (f"{PY}/_types.py", "    score: float | None\n", "", "score"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from wasmtime.component import Variant
 
 __all__ = [
     "COMMAND_OPTIONS",
+    "EXTRACT_OPTIONS",
     "FEATURES",
     "FORGET_OPTIONS",
     "NO_CHANGES",
@@ -23,6 +25,7 @@ __all__ = [
     "Flow",
     "MemdirError",
     "Variant",
+    "messages",
 ]
 
 
@@ -78,7 +81,27 @@ SAVE_OPTIONS = {
     "expect": None,
 }
 FORGET_OPTIONS = {"expect": None}
+EXTRACT_OPTIONS = {
+    "agent": "main",
+    "interactive": True,
+    "remote": False,
+    "session": "",
+    "state": None,
+    "request": None,
+    "readRoots": [],
+    "review": False,
+}
 COMMAND_OPTIONS = {"args": [], "cwd": None, "home": None, "env": {}}
+
+
+def messages(said: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Messages as they are written in JSON; what they say crosses as text."""
+    return [
+        {"id": None, "isMeta": False, "tokens": None}
+        | message
+        | {"content": json.dumps(message["content"])}
+        for message in said
+    ]
 
 
 class MemdirError(Exception):

@@ -11,6 +11,13 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+# By the provider: where it is asked, the variables for its key and address, and what an address has
+# at its end.
+FORMATS = {
+    "anthropic": ("/v1/messages", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", ""),
+    "openai": ("/v1/chat/completions", "OPENAI_API_KEY", "OPENAI_BASE_URL", "/v1"),
+}
+
 
 @dataclass
 class Seen:
@@ -44,22 +51,43 @@ class ModelServer:
 
 def text(said: str) -> Callable[[Seen], Answer]:
     """The model says so, in the format that was asked in."""
+    return calls(said=said)
+
+
+def calls(*wanted: tuple[str, dict[str, Any]], said: str = "") -> Callable[[Seen], Answer]:
+    """The model calls tools, by name and input. An answer costs 100 tokens read and 10 written."""
 
     def answer(seen: Seen) -> Answer:
+        named = [(f"call_{number}", *each) for number, each in enumerate(wanted)]
         if seen.path == "/v1/messages":
+            content: list[dict[str, Any]] = [{"type": "text", "text": said}] if said else []
+            for id_, name, given in named:
+                content.append({"type": "tool_use", "id": id_, "name": name, "input": given})
             body = {
                 "type": "message",
                 "role": "assistant",
                 "model": seen.body["model"],
-                "content": [{"type": "text", "text": said}],
-                "stop_reason": "end_turn",
+                "content": content,
+                "stop_reason": "tool_use" if wanted else "end_turn",
+                "usage": {"input_tokens": 100, "output_tokens": 10},
             }
         elif seen.path == "/v1/chat/completions":
-            message = {"role": "assistant", "content": said}
+            message: dict[str, Any] = {"role": "assistant", "content": said or None}
+            if wanted:
+                message["tool_calls"] = [
+                    {
+                        "id": id_,
+                        "type": "function",
+                        "function": {"name": name, "arguments": json.dumps(given)},
+                    }
+                    for id_, name, given in named
+                ]
+            reason = "tool_calls" if wanted else "stop"
             body = {
                 "object": "chat.completion",
                 "model": seen.body["model"],
-                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
             }
         else:
             return refusal(404, "no such address")

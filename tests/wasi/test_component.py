@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from component import (
     COMMAND_OPTIONS,
+    EXTRACT_OPTIONS,
     FORGET_OPTIONS,
     PROMPT_OPTIONS,
     RECALL_OPTIONS,
@@ -155,9 +156,14 @@ def test_a_closed_store_refuses_everything(component: Component, sample: Path) -
         "team-conflict": ["one"],
         "team-restore": ["one"],
         "team-drop": ["one"],
+        "extract": [[], EXTRACT_OPTIONS],
+        "begin-extraction": [[], EXTRACT_OPTIONS],
+        "transcript": ["talk.jsonl"],
+        "apply-proposal": ["one", None],
+        "drop-proposal": ["one", None],
     }
     team = [f"team-{name}" for name in ("pull", "push", "sync", "status", "conflicts")]
-    for name in ["open", "scan", "manifest", "lint", *team, *arguments]:
+    for name in ["open", "scan", "manifest", "lint", "inbox", *team, *arguments]:
         with pytest.raises(MemdirError) as error:
             component.flow(f"store.{name}", store, *arguments.get(name, [])).run(Host())
         assert error.value.code == "closed", name

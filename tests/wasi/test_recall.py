@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from component import FEATURES, RECALL_OPTIONS, Component, MemdirError, Variant
 from effects import Host, failed
-from model_server import Answer, ModelServer, chosen, model_server, refusal, text
+from model_server import FORMATS, Answer, ModelServer, chosen, model_server, refusal, text
 from program import Program, Ran
 from stores import write
 
@@ -342,12 +342,6 @@ def test_no_memory_fits(program: Program, store: Path) -> None:
     assert (ran.code, ran.stdout) == (0, "")
     assert "no memory fits" in ran.stderr
     assert not (store / ".memdir").exists()
-
-
-FORMATS = {
-    "anthropic": ("/v1/messages", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", ""),
-    "openai": ("/v1/chat/completions", "OPENAI_API_KEY", "OPENAI_BASE_URL", "/v1"),
-}
 
 
 @pytest.fixture(params=FORMATS)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from component import NO_CHANGES, Component, MemdirError
+from component import NO_CHANGES, Component, MemdirError, messages
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 FILES = sorted(path for path in VECTORS.glob("*.json") if path.name != "schema.json")
@@ -39,6 +39,10 @@ ARGUMENTS = {
     "read_only_command": ["command"],
     "encode_model_request": ["model", "request"],
     "decode_model_answer": ["name", "status", "body"],
+    "encode_tool_request": ["model", "request"],
+    "decode_tool_answer": ["name", "status", "body"],
+    "decide_extraction": ["messages", "state", "gate"],
+    "parse_transcript": ["text"],
     "memory_file_name": ["type", "name", "number"],
     "update_memory": ["text", "changes"],
     "update_index": ["text", "folder", "path", "entry"],
@@ -98,11 +102,30 @@ def complete(rule: str, given: dict[str, Any]) -> dict[str, Any]:
                 "model": {"apiKey": None, "baseUrl": None, **given["model"]},
                 "request": request,
             }
+        case "encode_tool_request":
+            tools = [
+                tool | {"inputSchema": json.dumps(tool["inputSchema"])}
+                for tool in given["request"]["tools"]
+            ]
+            return {
+                "model": {"apiKey": None, "baseUrl": None, **given["model"]},
+                "request": given["request"] | {"tools": tools},
+            }
+        case "decide_extraction":
+            return given | {"messages": messages(given["messages"])}
         case "update_memory":
             return given | {"changes": NO_CHANGES | given["changes"]}
         case "update_index" if given["entry"] is not None:
             return given | {"entry": {"description": None, **given["entry"]}}
     return given
+
+
+def plain(rule: str, result: Any) -> Any:
+    """JSON that crossed as text."""
+    if rule == "parse_transcript":
+        for message in result["messages"]:
+            message["content"] = json.loads(message["content"])
+    return result
 
 
 def arguments(rule: str, given: dict[str, Any]) -> list[Any]:
@@ -122,7 +145,7 @@ def test_vector(component: Component, rule: str, case: dict[str, Any]) -> None:
             component.rule(name, *given)
         assert failed.value.code == case["err"]
         return
-    actual, expected = component.rule(name, *given), expand(case["ok"])
+    actual, expected = plain(rule, component.rule(name, *given)), expand(case["ok"])
     if case.get("partial"):
         assert fits(actual, expected), f"{actual!r} does not fit {expected!r}"
     else:

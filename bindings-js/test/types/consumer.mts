@@ -6,22 +6,33 @@ import {
   MemdirError,
   type AgentOptions,
   type AgentScope,
+  type Block,
   type Conflict,
   type ConflictFile,
   type ErrorCode,
+  type Extraction,
+  type ExtractionRunner,
+  type ExtractionState,
+  type ExtractOptions,
   type Finding,
   type ForgetOptions,
+  type Inbox,
+  type InboxOperations,
+  type InboxResult,
   type MemoryHeader,
   type MemoryPlaces,
   type MemoryToolHandlers,
+  type Message,
   type ModelFunction,
   type ModelOptions,
   type ModelRequest,
+  type ModelToolRequest,
   type Opened,
   type Recall,
   type RecalledMemory,
   type RecallOptions,
   type RecallState,
+  type RunReport,
   type SaveOptions,
   type Scan,
   type Team,
@@ -29,7 +40,9 @@ import {
   type TeamStatus,
   type TeamSync,
   type TokenFunction,
+  type ToolReply,
   type ToolResult,
+  type Transcript,
   type WriteOutcome,
   type WriteResult,
 } from "memdir";
@@ -39,9 +52,12 @@ import {
   classifyPath,
   classifyToolCall,
   cutMemory,
+  decideExtraction,
   decodeModelAnswer,
+  decodeToolAnswer,
   defaultScope,
   encodeModelRequest,
+  encodeToolRequest,
   envFlag,
   grantBytes,
   lintMemories,
@@ -51,6 +67,7 @@ import {
   memoryFileName,
   mergeTeamIndex,
   parseSettings,
+  parseTranscript,
   rankMemories,
   readOnlyCommand,
   readSelection,
@@ -69,6 +86,7 @@ import {
   validateTeamKey,
   type CutMemory,
   type Edited,
+  type ExtractionDecision,
   type IndexEntry,
   type MemoryChanges,
   type MergedIndex,
@@ -79,7 +97,9 @@ import {
   type Selection,
   type ShellStage,
   type TeamAction,
+  type ToolAnswer,
   type ToolClass,
+  type ToolRequest,
   type Truncation,
   type Word,
 } from "memdir/rules";
@@ -189,6 +209,64 @@ export async function agents(memory: Memdir, signal: AbortSignal): Promise<Write
   // @ts-expect-error: a note is needed
   await reviewer.log();
   return reviewer.log("reviewed the checkout service", { signal });
+}
+
+export async function extracting(memory: Memdir, signal: AbortSignal): Promise<string> {
+  const blocks: readonly Block[] = [
+    { type: "text", text: "I will." },
+    { type: "tool_use", id: "t", name: "Read", input: {} },
+    { type: "thinking", thinking: "hm", signature: "x" },
+  ];
+  const messages: readonly Message[] = [
+    { id: "u", role: "user", content: "please write small commits", isMeta: false, tokens: null },
+    { role: "assistant", content: blocks },
+  ];
+  const state: ExtractionState = { cursor: null, turns: 0 };
+  const options: ExtractOptions = { agent: "main", interactive: true, remote: false, session: "s", state, readRoots: ["/srv"], signal };
+  const first: Extraction = await memory.extract(messages, { ...options, request: { messages: [] }, review: true });
+  const run: ExtractionRunner = async ({ system, prompt, tools, maxTurns, maxTokens, call, signal }) => {
+    const reply: ToolReply = await call(tools[0]?.name ?? system, { file_path: prompt, signal });
+    const report: RunReport = { error: reply.isError ? reply.content : null, turns: maxTurns, usage: first.usage };
+    return maxTokens > 0 ? report : undefined;
+  };
+  const second = await memory.extract([...messages], { run, request: "{}" });
+  await memory.extract(messages, { run: () => {} });
+  const drained: boolean = (await memory.drain()) && (await memory.drain({ timeoutMs: 5, signal }));
+  const transcript: Transcript = await memory.transcript("session.jsonl", { signal });
+  await memory.extract(transcript.messages);
+  const { list, apply }: InboxOperations = memory.inbox;
+  const inbox: Inbox = await list({ signal });
+  const said: string[] = [String(second.reason), second.ended ?? "", `${drained} ${transcript.leftOut}`];
+  for (const { id, changes, atMs } of inbox.items) {
+    const paths = changes.filter(({ isStale, kind }) => !isStale && kind !== "deleted").map(({ path }) => path);
+    const { results, left }: InboxResult = await apply(id, { paths, signal });
+    said.push(...left, ...(await memory.inbox.drop(id)), `${atMs} ${results[0]?.outcome}`);
+  }
+  const both = (request: ModelRequest | ModelToolRequest) => ("tools" in request ? request.tools.length : request.messages.length).toString();
+  const alone = ({ messages }: ModelRequest) => messages.map(({ content }) => content).join();
+  for (const model of [both, alone]) {
+    await Memdir.open({ model });
+  }
+  // @ts-expect-error: a message is somebody's
+  await memory.extract([{ content: "x" }]);
+  // @ts-expect-error: no such role
+  await memory.extract(messages, { agent: "other" });
+  // @ts-expect-error: a request is an object or text
+  await memory.extract(messages, { request: 5 });
+  // @ts-expect-error: a report has no such field
+  await memory.extract(messages, { run: () => ({ result: 1 }) });
+  return said.join();
+}
+
+export function extractionRules(messages: readonly Message[], request: ToolRequest): string {
+  const { places } = ({} as Memdir).opened;
+  const flags = { interactive: true, remote: false, extract: true, extractNonInteractive: false, running: false, trailing: false };
+  const state: ExtractionState = { cursor: null, turns: 0 };
+  const decision: ExtractionDecision = decideExtraction(messages, state, { agent: "main", every: 1, places, ...flags });
+  const transcript: Transcript = parseTranscript("");
+  const { body }: ModelHttp = encodeToolRequest({ name: "anthropic/x" }, request);
+  const answer: ToolAnswer = decodeToolAnswer("anthropic/x", 200, body);
+  return decision.verdict + (decision.reason ?? "") + transcript.leftOut + answer.calls.map(({ input }) => input).join();
 }
 
 export async function sharing(signal: AbortSignal, secret: string | undefined): Promise<string> {

@@ -2,7 +2,16 @@
 
 import Anthropic from "@anthropic-ai/sdk";
 import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
-import { Memdir } from "memdir";
+import { Memdir, type Message } from "memdir";
+
+/** Messages and requests of the SDK are taken as they are. */
+export async function turn(memory: Memdir, messages: Anthropic.MessageParam[]): Promise<string | null> {
+  const request = { model: "claude-sonnet-4-5", max_tokens: 1000, messages } satisfies Anthropic.MessageCreateParams;
+  const answer: Anthropic.Message = await new Anthropic().messages.create(request);
+  const all: Message[] = [{ role: "user", content: "hello" }, answer];
+  const { notice } = await memory.extract(all, { request: { ...request, messages: [...messages, answer] } });
+  return notice;
+}
 
 export async function conversation(content: string): Promise<number> {
   await using memory = await Memdir.open();

@@ -19,9 +19,12 @@ __all__ = [
     "classify_tool_call",
     "command",
     "cut_memory",
+    "decide_extraction",
     "decode_model_answer",
+    "decode_tool_answer",
     "default_scope",
     "encode_model_request",
+    "encode_tool_request",
     "env_flag",
     "error_table",
     "failure_code",
@@ -36,6 +39,7 @@ __all__ = [
     "merge_team_index",
     "parse_frontmatter",
     "parse_settings",
+    "parse_transcript",
     "probe",
     "project_slug",
     "rank_memories",
@@ -72,6 +76,11 @@ class Flow(Generic[_T]):
         """
         Asks the flow to stop, from any thread. What it has asked for must still be answered
         (`aborted` will do), and it must be resumed to its end, which is the error `aborted`.
+        """
+    def ended(self, /) -> _T | None:
+        """
+        What the flow ended with, for a driver that was interrupted before it got hold of it; None
+        when it has not ended, or with an error.
         """
     def pending(self, /) -> list[dict[str, Any]]:
         """
@@ -146,6 +155,33 @@ class Store:
         """
         The memory of an agent, with the options of this store.
         """
+    def apply_proposal(
+        self, id: str, paths: collections.abc.Sequence[str] | None, /
+    ) -> Flow[_types.InboxResult]:
+        """
+        Makes the changes of a proposal; ends with `InboxResult`.
+        """
+    def begin_extraction(
+        self,
+        messages: tuple[_types.Message | collections.abc.Mapping[str, Any], ...],
+        /,
+        *,
+        agent: _types.AgentRole,
+        interactive: bool,
+        remote: bool,
+        session: str,
+        state: _types.ExtractionState | None,
+        request: str | collections.abc.Mapping[str, Any] | None,
+        read_roots: collections.abc.Sequence[str],
+        review: bool,
+    ) -> Flow[_types.ExtractionStep]:
+        """
+        The same for somebody's own model; ends with `ExtractionStep`.
+        """
+    def call_tool(self, run: int, name: str, input: str, /) -> Flow[_types.ToolReply]:
+        """
+        Answers a call of a tool in a run; ends with `ToolReply`.
+        """
     def close(self, /) -> Flow[None]:
         """
         Writes what is still to be written; every flow that begins later fails with `closed`.
@@ -154,9 +190,44 @@ class Store:
         """
         Drops everything that was remembered.
         """
+    def drain(self, timeout_ms: int | None, /) -> Flow[bool]:
+        """
+        Waits for extractions; ends with whether all came to their end.
+        """
+    def drop_proposal(
+        self, id: str, paths: collections.abc.Sequence[str] | None, /
+    ) -> Flow[list[str]]:
+        """
+        Lets go of a proposal; ends with the paths that are left.
+        """
+    def end_extraction(self, run: int, report: _types.RunReport, /) -> Flow[_types.ExtractionStep]:
+        """
+        Says how a run ended; ends with `ExtractionStep`.
+        """
+    def extract(
+        self,
+        messages: tuple[_types.Message | collections.abc.Mapping[str, Any], ...],
+        /,
+        *,
+        agent: _types.AgentRole,
+        interactive: bool,
+        remote: bool,
+        session: str,
+        state: _types.ExtractionState | None,
+        request: str | collections.abc.Mapping[str, Any] | None,
+        read_roots: collections.abc.Sequence[str],
+        review: bool,
+    ) -> Flow[_types.Extraction]:
+        """
+        Lets the store's model write down what is worth it; ends with `Extraction`.
+        """
     def forget(self, path: str, /, *, expect: str | None) -> Flow[_types.WriteResult]:
         """
         Takes a memory and its index lines away; ends with `WriteResult`.
+        """
+    def inbox(self, /) -> Flow[_types.Inbox]:
+        """
+        What waits for a person; ends with `Inbox`.
         """
     def lint(self, /) -> Flow[_types.Lint]:
         """
@@ -259,6 +330,10 @@ class Store:
         """
         Does one command of the memory tool, as JSON; ends with a `str`.
         """
+    def transcript(self, path: str, /) -> Flow[_types.Transcript]:
+        """
+        What was said, from a file; ends with `Transcript`.
+        """
     def undo_forget(self, path: str | None, /) -> Flow[_types.WriteResult]:
         """
         Brings back what was forgotten last; ends with `WriteResult`.
@@ -338,6 +413,20 @@ def cut_memory(text: str, *, size: int, path: str, max_bytes: int) -> _types.Cut
     Source: reference facts 5.4.
     """
 
+def decide_extraction(
+    messages: collections.abc.Sequence[_types.Message | collections.abc.Mapping[str, Any]],
+    state: _types.ExtractionState,
+    gate: _types.ExtractionGate,
+) -> _types.ExtractionDecision:
+    """
+    Decide at the end of a turn whether it is time to extract memories. Cheap reasons against it come
+    first; what the agent has written itself is looked for before the throttle, so that it uses up no turn.
+
+    Raises `InputError` with code `invalid-argument` for what is no message, or JSON.
+
+    Source: reference facts 6.1.
+    """
+
 def decode_model_answer(name: str, *, status: int, body: str) -> str:
     """
     Give the text of a provider's answer. `name` is the model's, `body` what came with `status`.
@@ -347,6 +436,16 @@ def decode_model_answer(name: str, *, status: int, body: str) -> str:
     no text in it); `InputError` with code `invalid-argument` for a name that names no model.
 
     Source: the providers' documentation; DESIGN, "Models".
+    """
+
+def decode_tool_answer(name: str, status: int, body: str) -> _types.ToolAnswer:
+    """
+    Give what a model with tools answered, by what its provider sent. `name` is the model's as in
+    `ModelOptions`, `status` the HTTP status, `body` what came with it.
+
+    Raises as `decode_model_answer`; but an answer without text is none of its errors.
+
+    Source: reference facts 6.2.
     """
 
 def default_scope(type: _types.MemoryType | None, *, team: bool = False) -> _types.MemoryScope:
@@ -368,6 +467,20 @@ def encode_model_request(
     is none, a provider's own address without a key, and a schema that is no JSON.
 
     Source: the providers' documentation; DESIGN, "Models".
+    """
+
+def encode_tool_request(
+    model: _types.ModelOptions, request: _types.ToolRequest
+) -> _types.ModelHttp:
+    """
+    Give the next request of a conversation with tools as it goes over the wire to `anthropic/` or
+    `openai/`. What `prefix` says stays as it is written, so that the provider finds it in its prompt cache,
+    but for the limit of tokens, streaming, and a choice of tools that leaves the model none.
+
+    Raises `InputError` with code `invalid-argument` for a model that is none, a prefix that is no object
+    with a list of messages or that has a member twice, and a turn whose answer is no object.
+
+    Source: reference facts 6.2 and 6.3.
     """
 
 def env_flag(value: str | None) -> bool | None:
@@ -490,6 +603,17 @@ def parse_settings(text: str) -> _types.Settings:
     Read what a settings file says about memory. Never fails: what cannot be used is in `problems`.
 
     Source: reference facts 1.4 and 2; DESIGN, "Trust".
+    """
+
+def parse_transcript(text: str) -> _types.Transcript:
+    """
+    Read what was said from a transcript: a session of Claude Code (an object a line), messages one a line,
+    or an array of messages. Never fails: what is no message is skipped, and counted in the report.
+
+    Messages of sub agents are left out, and of a conversation that was taken up again at an earlier message
+    only the last branch is kept; of all, the newest messages.
+
+    Source: reference facts 6.1; document 000.
     """
 
 def probe(effects: list[dict[str, Any]], /) -> Flow[list[Any]]:

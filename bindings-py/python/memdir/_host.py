@@ -19,20 +19,52 @@ from typing import Any, TypeAlias, TypeVar
 
 from memdir import _core, _http, _terminal
 from memdir._outcomes import DONE, Json, Outcome, failed, shown
-from memdir._types import Event, Message, ModelRequest
+from memdir._types import Event, ModelMessage, ModelRequest, ToolDefinition
 
 _T = TypeVar("_T")
 
 OnEvent: TypeAlias = Callable[[Event], object]
 """Hears of events, in the thread of the operation. What it raises is logged to `memdir`."""
 
-Model: TypeAlias = Callable[[ModelRequest], str]
-"""A model: gives the text that it answers with. Called in a thread of its own."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRequest:
+    """What a model with tools is asked next, as `extract` does.
+
+    The answer is a text, the last one; or JSON text of an object with a list `content` of blocks in
+    the form of Anthropic's Messages API, such as a whole answer of it.
+
+    Attributes:
+        purpose: What it is for, such as `extract-memories`.
+        system: The system prompt; with a prefix it is not used, as that has its own.
+        prefix: `request` of the extraction, in its own form: the messages go behind its own.
+        tools: The tools, or those that are to be added to those of the prefix.
+        messages: The conversation in the form of Anthropic's Messages API.
+        max_tokens: Of the answer.
+
+    """
+
+    purpose: str
+    system: str
+    prefix: dict[str, Any] | None
+    tools: tuple[ToolDefinition, ...]
+    messages: tuple[dict[str, Any], ...]
+    max_tokens: int
+
+
+Model: TypeAlias = Callable[[ModelRequest], str] | Callable[[ConversationRequest], str]
+"""A model: gives the text that it answers with. Called in a thread of its own.
+
+`recall` asks with a `ModelRequest`, `extract` with a `ConversationRequest`.
+"""
 
 Token: TypeAlias = Callable[[], str | Awaitable[str]]
 """Gives a token for the team's server. A plain function is called in a thread of its own."""
 
-AsyncModel: TypeAlias = Callable[[ModelRequest], str | Awaitable[str]]
+AsyncModel: TypeAlias = (
+    Callable[[ModelRequest], str | Awaitable[str]]
+    | Callable[[ConversationRequest], str | Awaitable[str]]
+)
 """The same, or a coroutine function, which runs in the event loop."""
 
 _log = logging.getLogger("memdir")
@@ -170,11 +202,18 @@ async def _answer(what: str, function: Callable[..., Any], *args: Any) -> Outcom
         return failed("other", f"the {what} function gave half of a surrogate pair")
 
 
-def _request(text: str) -> ModelRequest:
-    fields = json.loads(text)
-    fields["messages"] = tuple(Message(**message) for message in fields["messages"])
+def _request(text: str) -> ModelRequest | ConversationRequest:
     # By name, so that a field of the core that is missing here fails loudly.
-    return ModelRequest(max_tokens=fields.pop("maxTokens"), **fields)
+    fields = json.loads(text)
+    fields["max_tokens"] = fields.pop("maxTokens")
+    if "tools" not in fields:
+        fields["messages"] = tuple(ModelMessage(**message) for message in fields["messages"])
+        return ModelRequest(**fields)
+    fields["messages"] = tuple(fields["messages"])
+    fields["tools"] = tuple(
+        ToolDefinition(input_schema=tool.pop("inputSchema"), **tool) for tool in fields["tools"]
+    )
+    return ConversationRequest(**fields)
 
 
 async def _ask(function: Callable[..., Any], *args: Any) -> Any:

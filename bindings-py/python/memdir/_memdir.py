@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from memdir import _check, _surroundings
+from memdir import _check, _extract, _surroundings
 from memdir._core import Store
 from memdir._drive import drive, drive_async
 from memdir._host import AsyncModel, Host, Model, OnEvent, Token
 from memdir._types import Features, ModelOptions, TeamOptions
 from memdir._watches import Watches
-from memdir.errors import InputError
 
 if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
 
     from memdir._types import (
         AgentOptions,
+        AgentRole,
         AgentScope,
         Conflict,
         ConflictFile,
+        Extraction,
+        ExtractionState,
+        Inbox,
+        InboxResult,
         Lint,
         MemoryFile,
         MemoryScope,
         MemoryType,
+        Message,
         Opened,
         PlatformName,
         Recall,
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
         TeamStatus,
         TeamSync,
         ToolResult,
+        Transcript,
         WriteResult,
     )
     from memdir.anthropic import AsyncMemoryTool, MemoryTool
@@ -108,7 +114,7 @@ def _store(
         cwd=_surroundings.cwd() if cwd is None else os.fspath(cwd),
         home=_surroundings.home() if home is None else os.fspath(home),
         env=_surroundings.environment() if env is None else env,
-        settings=None if settings is None else _json("settings", settings),
+        settings=None if settings is None else _check.json_object("settings", settings),
         platform=platform,
         model=_named(model),
         agent=agent,
@@ -152,19 +158,6 @@ def _token(team: TeamOptions | None) -> Token | None:
     return team.token
 
 
-def _json(name: str, given: Mapping[str, Any]) -> str:
-    if not isinstance(given, Mapping):
-        raise TypeError(f"{name} must be a mapping, not {type(given).__name__}")
-    try:
-        return json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} must be JSON: {error}", code="invalid-argument") from error
-
-
-def _command(given: str | Mapping[str, Any]) -> str:
-    return given if isinstance(given, str) else _json("input", given)
-
-
 class Memdir(_Base):
     """A memory folder, with blocking calls.
 
@@ -204,9 +197,10 @@ class Memdir(_Base):
             platform: Whose path rules hold; None for those of this machine.
             features: What is switched on.
             on_event: Called with each `Event`. What it raises is logged (logger `memdir`).
-            model: What `recall` asks: a function from a `ModelRequest` to the text of the answer,
-                called in a thread; or the name of a model such as `anthropic/claude-haiku-4-5`,
-                alone or in `ModelOptions`, which is asked over HTTP. None is never asked.
+            model: What `recall` and `extract` ask: a function from a `ModelRequest` (`recall`) or a
+                `ConversationRequest` (`extract`) to the text of the answer, called in a thread; or
+                the name of a model such as `anthropic/claude-haiku-4-5`, alone or in
+                `ModelOptions`, which is asked over HTTP. None is never asked.
             agent: Whose memory is opened instead of the project's; `directory` counts for nothing
                 then. See `agent`.
             team: Where the team's memories are shared, see `team`. What it leaves open comes from
@@ -536,7 +530,111 @@ class Memdir(_Base):
             from memdir.anthropic import MemoryTool  # noqa: PLC0415 - the package is optional
 
             return MemoryTool(self)
-        return drive(self._store.tool(_command(input)), self._host)
+        return drive(self._store.tool(_check.arguments(input)), self._host)
+
+    def extract(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        agent: AgentRole = "main",
+        interactive: bool = True,
+        remote: bool = False,
+        session: str = "",
+        state: ExtractionState | None = None,
+        request: str | Mapping[str, Any] | None = None,
+        read_roots: Sequence[str] = (),
+        review: bool = False,
+        run: _extract.Runner | None = None,
+    ) -> Extraction:
+        """Have memories made of what was said, where it is worth it. Call it after every turn.
+
+        Whether it is time is decided here: `Features.extract` must be on, and there must be a final
+        answer and something new, see `memdir.Skip`. Then the store's model, or `run`, reads the new
+        messages and writes memories, in at most five turns. It may read in the working directory,
+        the store and `read_roots`, and write nothing but memories. While one is under way for the
+        same conversation, another one is `queued` and done behind it.
+
+        Args:
+            messages: The conversation, or at least what came since the last extraction. It is
+                looked at from its end.
+            agent: Whose conversation it is; only the main agent's is looked at.
+            interactive: Whether a person takes part in it. Without one,
+                `Features.extract_non_interactive` is needed.
+            remote: Whether it runs on somebody else's machine; so it is too when
+                `CLAUDE_CODE_REMOTE` is set.
+            session: Which conversation it is, where a store has several at once.
+            state: `state` of the last extraction of this conversation, after a restart. A store
+                that knows better does not look at it.
+            request: What the conversation would be continued with: what you pass to the provider's
+                SDK, with `messages`, and `system` and `tools` where there are any; or its JSON
+                text. With it the run goes on behind the conversation, byte for byte, and the
+                provider's prompt cache is used. None: the model is shown the new messages only.
+            read_roots: Folders besides the working directory and the store that may be read in,
+                absolute.
+            review: Whether changes wait in `memory.inbox` until somebody applies them.
+            run: Has your own agent do it: it is given an `ExtractionRun`, whose `call` carries out
+                the model's calls of tools. It returns a `RunReport` or None; what it raises is the
+                run's failure.
+
+        Returns:
+            What came of it; also a run that failed.
+
+        Raises:
+            ModelError: There is something to be done, but neither a model nor `run` (`no-model`).
+            InputError: The messages or the request are none (`invalid-argument`), or the store is
+                closed (`closed`).
+            HostError: What the disk gave.
+
+        """
+        options: dict[str, Any] = {
+            "agent": agent,
+            "interactive": interactive,
+            "remote": remote,
+            "session": session,
+            "state": state,
+            "request": request,
+            "read_roots": _check.texts("read_roots", read_roots),
+            "review": review,
+        }
+        said = _check.sequence("messages", messages, "mapping")
+        if run is None:
+            return drive(self._store.extract(said, **options), self._host)
+        begun = self._store.begin_extraction(said, **options)
+        return _extract.extract(begun, run, self._store, self._host)
+
+    def drain(self, timeout_ms: int | None = None) -> bool:
+        """Wait for extractions that are under way in other threads; `close` does it, too.
+
+        Args:
+            timeout_ms: Milliseconds; None for 60 seconds. What is not done then is stopped before
+                its next call.
+
+        Returns:
+            Whether all came to their end by themselves.
+
+        """
+        return drive(self._store.drain(timeout_ms), self._host)
+
+    def transcript(self, path: str) -> Transcript:
+        """Read the end of a conversation from a file, as `memdir.rules.parse_transcript` does.
+
+        It works where memory is off, too, and never writes.
+
+        Args:
+            path: Absolute, or relative to the `cwd` that the store was opened with.
+
+        Raises:
+            HostError: `not-found`, `is-a-directory`, `unsupported` for what is no regular file, or
+                what reading gave.
+            InputError: A relative path, and no `cwd` (`invalid-argument`).
+
+        """
+        return drive(self._store.transcript(path), self._host)
+
+    @property
+    def inbox(self) -> MemoryInbox:
+        """What extractions have left for a person instead of changing the store."""
+        return MemoryInbox(self._store, self._host)
 
     @property
     def team(self) -> Team:
@@ -546,7 +644,8 @@ class Memdir(_Base):
     def close(self) -> None:
         """Let go of the store: every later call raises `InputError` with code `closed`.
 
-        Which memories were recalled is written first. Watches of the team folder end; after one, or
+        Extractions that are under way get 60 seconds, and which memories were recalled is written
+        first. Watches of the team folder end; after one, or
         any other sync, team memories that are not uploaded yet get two seconds for it, and an event
         names those that did not make it. Closing twice is fine.
         """
@@ -752,7 +851,51 @@ class AsyncMemdir(_Base):
             from memdir.anthropic import AsyncMemoryTool  # noqa: PLC0415 - the package is optional
 
             return AsyncMemoryTool(self)
-        return await drive_async(self._store.tool(_command(input)), self._host)
+        return await drive_async(self._store.tool(_check.arguments(input)), self._host)
+
+    async def extract(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        agent: AgentRole = "main",
+        interactive: bool = True,
+        remote: bool = False,
+        session: str = "",
+        state: ExtractionState | None = None,
+        request: str | Mapping[str, Any] | None = None,
+        read_roots: Sequence[str] = (),
+        review: bool = False,
+        run: _extract.AsyncRunner | None = None,
+    ) -> Extraction:
+        """See `Memdir.extract`; `run` may be a coroutine function, and `call` is one."""
+        options: dict[str, Any] = {
+            "agent": agent,
+            "interactive": interactive,
+            "remote": remote,
+            "session": session,
+            "state": state,
+            "request": request,
+            "read_roots": _check.texts("read_roots", read_roots),
+            "review": review,
+        }
+        said = _check.sequence("messages", messages, "mapping")
+        if run is None:
+            return await drive_async(self._store.extract(said, **options), self._host)
+        begun = self._store.begin_extraction(said, **options)
+        return await _extract.extract_async(begun, run, self._store, self._host)
+
+    async def drain(self, timeout_ms: int | None = None) -> bool:
+        """See `Memdir.drain`."""
+        return await drive_async(self._store.drain(timeout_ms), self._host)
+
+    async def transcript(self, path: str) -> Transcript:
+        """See `Memdir.transcript`."""
+        return await drive_async(self._store.transcript(path), self._host)
+
+    @property
+    def inbox(self) -> AsyncMemoryInbox:
+        """See `Memdir.inbox`."""
+        return AsyncMemoryInbox(self._store, self._host)
 
     @property
     def team(self) -> AsyncTeam:
@@ -778,6 +921,86 @@ class AsyncMemdir(_Base):
     ) -> None:
         """Close it."""
         await self.close()
+
+
+class MemoryInbox:
+    """What extractions have left for a person, with blocking calls; `memory.inbox` is one.
+
+    What reads and writes it raises `InputError` with code `disabled` when memory is off, and what
+    the disk gave.
+    """
+
+    def __init__(self, store: Store, host: Host) -> None:
+        """Belong to a store; `Memdir.inbox` makes one."""
+        self._store = store
+        self._host = host
+
+    def list(self) -> Inbox:
+        """Give what waits, oldest first, each change with its diff."""
+        return drive(self._store.inbox(), self._host)
+
+    def apply(self, id: str, paths: Sequence[str] | None = None) -> InboxResult:  # noqa: A002 - as the field
+        """Make the changes of a proposal, memories first; what cannot be done stays in the inbox.
+
+        A memory is replaced or forgotten only while it is what the run saw (`conflict`). An index
+        is merged entry by entry, and where others have written the same entry anew theirs stands.
+
+        Args:
+            id: The proposal.
+            paths: Only the changes of these; None for all.
+
+        Raises:
+            HostError: There is no such proposal, or no such path in it (`not-found`); else as
+                `Memdir.save`.
+            InputError: That is no id (`invalid-argument`), or the proposal is damaged (`not-text`);
+                else as `Memdir.save`.
+
+        """
+        return drive(self._store.apply_proposal(id, _paths(paths)), self._host)
+
+    def drop(self, id: str, paths: Sequence[str] | None = None) -> builtins.list[str]:  # noqa: A002 - as the field
+        """Let go of a proposal, or only of the changes of some paths.
+
+        With a memory go the lines that an index was to get or lose with it.
+
+        Args:
+            id: The proposal.
+            paths: Only the changes of these; None for all, also of a damaged one.
+
+        Returns:
+            The paths that still wait.
+
+        Raises:
+            HostError: There is no such proposal, or no such path in it (`not-found`).
+            InputError: That is no id (`invalid-argument`), or the proposal is damaged (`not-text`).
+
+        """
+        return drive(self._store.drop_proposal(id, _paths(paths)), self._host)
+
+
+class AsyncMemoryInbox:
+    """The same for asyncio; `memory.inbox` of an `AsyncMemdir` is one."""
+
+    def __init__(self, store: Store, host: Host) -> None:
+        """Belong to a store; `AsyncMemdir.inbox` makes one."""
+        self._store = store
+        self._host = host
+
+    async def list(self) -> Inbox:
+        """See `MemoryInbox.list`."""
+        return await drive_async(self._store.inbox(), self._host)
+
+    async def apply(self, id: str, paths: Sequence[str] | None = None) -> InboxResult:  # noqa: A002 - as the field
+        """See `MemoryInbox.apply`."""
+        return await drive_async(self._store.apply_proposal(id, _paths(paths)), self._host)
+
+    async def drop(self, id: str, paths: Sequence[str] | None = None) -> builtins.list[str]:  # noqa: A002 - as the field
+        """See `MemoryInbox.drop`."""
+        return await drive_async(self._store.drop_proposal(id, _paths(paths)), self._host)
+
+
+def _paths(given: Sequence[str] | None) -> Sequence[str] | None:
+    return None if given is None else _check.texts("paths", given)
 
 
 class Team:

@@ -8,7 +8,7 @@ epoch, offsets and sizes are bytes of UTF-8.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 from memdir import _check
 
@@ -121,19 +121,81 @@ RecallReason = Literal["model", "lexical"]
 Role = Literal["user", "assistant"]
 """Whose a message is: the caller's or the model's."""
 
+AgentRole = Literal["main", "sub"]
+"""Whose a conversation is: the user's own agent's, or that of one which another has started."""
+
+Verdict = Literal["run", "queue", "skip"]
+"""What is to be done at the end of a turn.
+
+- `run`: an extraction.
+- `queue`: the messages are kept until the extraction under way is done.
+- `skip`: nothing.
+"""
+
+Skip = Literal[
+    "sub-agent",
+    "off",
+    "disabled",
+    "not-interactive",
+    "remote",
+    "not-final",
+    "nothing-new",
+    "direct-write",
+    "too-little",
+    "throttled",
+    "paused",
+]
+"""Why there is nothing to be done, in the order in which it is looked at.
+
+- `sub-agent`: it is not the main agent's conversation.
+- `off`: `Features.extract` is off.
+- `disabled`: memory is off.
+- `not-interactive`: nobody takes part, and `Features.extract_non_interactive` is off.
+- `remote`: it runs on somebody else's machine.
+- `not-final`: the last message is no final answer: the agent is in the middle of something.
+- `nothing-new`: no message has come since the last one.
+- `direct-write`: the agent has written memories itself, so what was to be kept is kept.
+- `too-little`: no person has written as much as three words.
+- `throttled`: it is not yet the turn of `Features.extract_every`.
+- `paused`: the model's provider had no more to give a moment ago.
+"""
+
+ExtractionOutcome = Literal["done", "skipped", "queued", "failed"]
+"""What became of an extraction.
+
+- `done`: a model has looked at the new messages; it may have written nothing.
+- `skipped`: there was nothing to be done; `reason` says why.
+- `queued`: another one of the same conversation is under way, and goes on with these messages.
+- `failed`: it did not come to its end; the same messages are looked at again the next time.
+"""
+
+RunEnd = Literal["answered", "turns", "tokens", "stopped"]
+"""How a run ended.
+
+- `answered`: the model had nothing more to do.
+- `turns`: it had all the turns that it may take.
+- `tokens`: it had used up its tokens.
+- `stopped`: it was stopped, because the store was closed.
+"""
+
+InboxChangeKind = Literal["created", "changed", "deleted"]
+"""What a proposal does with a file: the run saw no such file, it gets another text, or it goes."""
+
+Block: type[dict[str, Any]] = dict
+"""What the native module makes of a block of a message."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
     """What is switched on beyond reading. Everything but `count_uses` is off unless asked for.
 
-    Only `team`, `one_step`, `daily_log` and `count_uses` have an effect in this version; the others
-    are reserved.
+    `dream` has no effect in this version; it is reserved.
 
     Attributes:
         team: Team memory beside the private one: what is saved without a scope may go there, see
             `memdir.rules.default_scope`.
-        extract: Extraction after each turn.
-        extract_non_interactive: Extraction also where nobody watches.
+        extract: Extraction after each turn, see `Memdir.extract`.
+        extract_non_interactive: Extraction also where nobody takes part in the conversation.
         one_step: Memories are written without an index line, and the prompt has no index.
         daily_log: Notes go to dated logs: the prompt says so.
         dream: Consolidation in the background.
@@ -667,8 +729,8 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """One message of a conversation with a model.
+class ModelMessage:
+    """One message of what a model is asked.
 
     Attributes:
         role: Whose it is.
@@ -682,7 +744,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """What a model is asked.
+    """What a model is asked once.
 
     Attributes:
         purpose: What it is for; today only `select-memories`.
@@ -695,9 +757,420 @@ class ModelRequest:
 
     purpose: str
     system: str
-    messages: tuple[Message, ...]
+    messages: tuple[ModelMessage, ...]
     max_tokens: int
     schema: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinition:
+    """A tool that a model may call; `dataclasses.asdict` gives it in Anthropic's form.
+
+    Attributes:
+        name: What the model calls it by.
+        description: What it does, for the model.
+        input_schema: The JSON schema of its input.
+
+    """
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResult:
+    """What a call of a tool gave, as `memdir.rules.encode_tool_request` takes it.
+
+    Attributes:
+        id: That of the call.
+        name: That of the tool.
+        content: For the model.
+        is_error: Whether it failed. Not every provider is told so: the content says it too.
+
+    """
+
+    id: str
+    name: str
+    content: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolTurn:
+    """An answer of a model, and what its calls gave.
+
+    Attributes:
+        answer: `answer` of the `ToolAnswer`.
+        results: One for each call, in their order.
+
+    """
+
+    answer: str
+    results: tuple[CallResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRequest:
+    """What a model with tools is asked next, as `memdir.rules.encode_tool_request` takes it.
+
+    Attributes:
+        purpose: What it is for, such as `extract-memories`.
+        prefix: The request that another conversation would send next, as JSON text in the
+            provider's own form: an object with a list `messages`, and `system`, `tools`, `thinking`
+            or whatever else it has. This conversation goes on behind its messages. None for one
+            that stands alone.
+        system: The system prompt; with a prefix it is not used, as that has its own.
+        tools: With a prefix, those that are to be put behind its own, which moves everything out of
+            the cache: none when its own will do. One whose name is there already is left out.
+        prompt: The user's turn that this conversation begins with.
+        turns: What came since.
+        max_tokens: Of the next answer; thinking that a prefix has a budget for is not counted.
+
+    """
+
+    purpose: str
+    prefix: str | None = None
+    system: str
+    tools: tuple[ToolDefinition, ...] = ()
+    prompt: str
+    turns: tuple[ToolTurn, ...] = ()
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call of a tool.
+
+    Attributes:
+        id: What its result names.
+        name: The tool, maybe one that does not exist.
+        input: JSON text as the model wrote it, so maybe broken or no object.
+
+    """
+
+    id: str
+    name: str
+    input: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens that answers cost. What a provider did not say is 0.
+
+    Attributes:
+        input: Read, without those of the cache.
+        output: Written by the model.
+        cached: Read from the prompt cache.
+        written: Put into the prompt cache; read, but not among `input`.
+
+    """
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    written: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer:
+    """What a model with tools answered. Neither text nor calls: it has nothing to say.
+
+    Attributes:
+        text: What it said, maybe nothing.
+        calls: What it wants to be done; without any it is done.
+        answer: The answer as a message of the conversation, JSON text to send back as it is:
+            thinking in it is signed.
+        usage: What it cost.
+        is_cut: Whether it ended because there was no room for more, so that its last call may be
+            incomplete.
+
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    answer: str
+    usage: Usage
+    is_cut: bool
+
+
+class Message(TypedDict):
+    """One message between an agent and its model: data in the form that SDKs have, and JSON.
+
+    Other keys mean nothing.
+
+    Attributes:
+        id: What it is recognised by, also after a compaction; without one it is recognised by what
+            it says.
+        role: Whose it is.
+        content: A text, or a list of blocks as in Anthropic's Messages API, of which `text`,
+            `tool_use` and `tool_result` matter. Blocks of that API's SDK may be among them.
+        isMeta: Whether the agent's program wrote it instead of a person or a model.
+        tokens: How many tokens it takes, where that is known.
+
+    """
+
+    id: NotRequired[str | None]
+    role: Role
+    content: str | Sequence[Any]
+    isMeta: NotRequired[bool]
+    tokens: NotRequired[int | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """The end of a conversation.
+
+    Attributes:
+        messages: The newest messages, oldest first.
+        left_out: How many older ones there were.
+        report: What could not be read, one entry for each kind.
+
+    """
+
+    messages: tuple[Message, ...]
+    left_out: int
+    report: tuple[ReportEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionState:
+    """How far the extractions of a conversation have come: to be kept over a restart.
+
+    `dataclasses.asdict` gives what JSON can hold, and `ExtractionState(**it)` takes that again.
+
+    Attributes:
+        cursor: The last message that was looked at.
+        turns: Turns since then that were left out because of `Features.extract_every`.
+
+    """
+
+    cursor: str | None = None
+    turns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionGate:
+    """What decides besides the messages, as `memdir.rules.decide_extraction` takes it.
+
+    Attributes:
+        agent: Whose conversation it is.
+        interactive: Whether a person takes part.
+        remote: Whether it runs on somebody else's machine.
+        extract: `Features.extract`.
+        extract_non_interactive: `Features.extract_non_interactive`.
+        every: `Features.extract_every`: 1 for every turn.
+        running: Whether an extraction of this conversation is under way.
+        trailing: Whether one has just ended, and this is what came meanwhile.
+        places: Where memories are; None when memory is off.
+
+    """
+
+    agent: AgentRole
+    interactive: bool
+    remote: bool
+    extract: bool
+    extract_non_interactive: bool
+    every: int
+    running: bool
+    trailing: bool
+    places: MemoryPlaces | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionDecision:
+    """What is to be done at the end of a turn, and why.
+
+    Attributes:
+        verdict: What is to be done.
+        reason: Why nothing is; None otherwise.
+        state: How far the extractions have come now. One that runs moves the cursor when it has
+            succeeded.
+        new_messages: How many messages are new, of users and assistants.
+        last: The last message, where the cursor goes.
+
+    """
+
+    verdict: Verdict
+    reason: Skip | None
+    state: ExtractionState
+    new_messages: int
+    last: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What became of an extraction.
+
+    Attributes:
+        outcome: What became of it.
+        reason: Why it was skipped; None otherwise.
+        paths: The memories that were written, relative to the store, without indexes.
+        removed: Those that were removed.
+        notice: What a user is told, `Memory updated in ...`; None when nothing was changed.
+        inbox: The proposals in which the changes wait, of runs that are reviewed.
+        turns: How many turns the model took.
+        ended: How the run ended; None when there was none.
+        usage: The tokens that it took.
+        code: Why it failed: a code of errors; None otherwise.
+        message: The same for a person; None otherwise.
+        state: How far it has come, for `state` of the next one after a restart.
+        report: What else should be known.
+
+    """
+
+    outcome: ExtractionOutcome
+    reason: Skip | None
+    paths: tuple[str, ...]
+    removed: tuple[str, ...]
+    notice: str | None
+    inbox: tuple[str, ...]
+    turns: int
+    ended: RunEnd | None
+    usage: Usage
+    code: str | None
+    message: str | None
+    state: ExtractionState
+    report: tuple[ReportEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionTask:
+    """What somebody's own model is to do.
+
+    Attributes:
+        run: The number of the run.
+        system: The system prompt for a conversation of its own.
+        prompt: The user's turn: what is to be done. It is for a fork of the conversation when the
+            extraction was given a `request`, and holds the messages otherwise.
+        tools: The tools that are to be added to those of the conversation.
+        max_turns: How many turns the model may take.
+        max_tokens: How many tokens it may take.
+
+    """
+
+    run: int
+    system: str
+    prompt: str
+    tools: tuple[ToolDefinition, ...]
+    max_turns: int
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionStep:
+    """Where an extraction stands that somebody's own model makes: one of the two is there.
+
+    Attributes:
+        task: What is to be run next.
+        result: What came of it, when there is nothing more to run.
+
+    """
+
+    task: ExtractionTask | None
+    result: Extraction | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolReply:
+    """What a call of a tool is answered with.
+
+    Attributes:
+        content: For the model.
+        is_error: Whether the call was denied or failed.
+
+    """
+
+    content: str
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """What became of a run that somebody's own model has made.
+
+    Attributes:
+        error: Why it failed; None when it came to its end.
+        turns: How many turns it took.
+        usage: The tokens that it took.
+
+    """
+
+    error: str | None = None
+    turns: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboxChange:
+    """What is to become of one file.
+
+    Attributes:
+        path: Relative to the store, with `/`.
+        kind: What kind of change.
+        diff: From what the run saw to what it proposes: a unified diff with three lines of context,
+            its headers `a/PATH` and `b/PATH` or `/dev/null`; empty when no line differs.
+        added: Lines that come.
+        removed: Lines that go.
+        is_stale: Whether the file is neither what the run saw nor what it proposes: applying is a
+            conflict then, but for an index, which is merged.
+
+    """
+
+    path: str
+    kind: InboxChangeKind
+    diff: str
+    added: int
+    removed: int
+    is_stale: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboxItem:
+    """One proposal of a background run.
+
+    Attributes:
+        id: What it is called; later ones come after earlier ones.
+        purpose: What the run was for: `extract`.
+        at_ms: When it ended, in milliseconds since the epoch; 0 without a clock.
+        changes: What still waits of it.
+
+    """
+
+    id: str
+    purpose: str
+    at_ms: int
+    changes: tuple[InboxChange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inbox:
+    """What waits for a person.
+
+    Attributes:
+        items: Oldest first.
+        report: Files of the inbox that are no proposals (`inbox-damaged`).
+
+    """
+
+    items: tuple[InboxItem, ...]
+    report: tuple[ReportEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboxResult:
+    """What came of applying a proposal.
+
+    Attributes:
+        results: One for each change that was tried, memories first. What ended with `conflict` or
+            `refused` stays in the inbox.
+        left: The paths that still wait: those, what was not chosen, and an index as long as a
+            memory waits whose lines it changes.
+
+    """
+
+    results: tuple[WriteResult, ...]
+    left: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1066,7 +1539,8 @@ class Event:
     """Something worth knowing while an operation runs.
 
     Attributes:
-        kind: `warning`, or `team-sync` when `memory.team.watch` has synced something.
+        kind: `warning`; `team-sync` when `memory.team.watch` has synced something;
+            `extract-memories` when `extract` begins a turn of its model, or has changed memories.
         path: Relative to the store, when it is about one file.
         code: A code of reports, when it is about something cut or skipped.
         message: One line in plain words; how many memories went which way for `team-sync`.

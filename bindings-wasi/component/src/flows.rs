@@ -9,9 +9,11 @@ use memdir_core::store;
 
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::flows::{
-    AgentScope, CommandOptions, Done, Effect, Flow, ForgetOptions, Guest, GuestFlow, GuestStore,
-    OpenOptions, PromptOptions, RecallOptions, Requests, Response, SaveOptions, Step, Store, Value,
+    AgentScope, CommandOptions, Done, Effect, ExtractOptions, Flow, ForgetOptions, Guest,
+    GuestFlow, GuestStore, Message, OpenOptions, PromptOptions, RecallOptions, Requests, Response,
+    RunReport, SaveOptions, Step, Store, Value,
 };
+use crate::from_wit::Said;
 
 impl Guest for Component {
     type Flow = Running;
@@ -143,6 +145,42 @@ impl GuestStore for OpenStore {
         start(self.0.team_drop(id))
     }
 
+    fn extract(&self, messages: Vec<Message>, options: ExtractOptions) -> Flow {
+        start(self.0.extract(&Said(messages), options.into()))
+    }
+
+    fn begin_extraction(&self, messages: Vec<Message>, options: ExtractOptions) -> Flow {
+        start(self.0.begin_extraction(&Said(messages), options.into()))
+    }
+
+    fn call_tool(&self, run: u32, name: String, input: String) -> Flow {
+        start(self.0.call_tool(run, name, input))
+    }
+
+    fn end_extraction(&self, run: u32, report: RunReport) -> Flow {
+        start(self.0.end_extraction(run, report.into()))
+    }
+
+    fn drain(&self, timeout_ms: Option<u64>) -> Flow {
+        start(self.0.drain(timeout_ms).map(Drained))
+    }
+
+    fn transcript(&self, path: String) -> Flow {
+        start(self.0.transcript(path))
+    }
+
+    fn inbox(&self) -> Flow {
+        start(self.0.inbox())
+    }
+
+    fn apply_proposal(&self, id: String, paths: Option<Vec<String>>) -> Flow {
+        start(self.0.apply_proposal(id, paths))
+    }
+
+    fn drop_proposal(&self, id: String, paths: Option<Vec<String>>) -> Flow {
+        start(self.0.drop_proposal(id, paths).map(Left))
+    }
+
     fn agent(&self, name: String, scope: AgentScope) -> Store {
         Store::new(Self(self.0.agent(name, scope.into())))
     }
@@ -164,3 +202,9 @@ pub struct AnswerText(pub String);
 
 /// Tells a prompt from other texts.
 pub struct PromptText(pub Option<String>);
+
+/// Tells whether a drain was complete from other answers.
+pub struct Drained(pub bool);
+
+/// Tells what is left of a proposal from other lists.
+pub struct Left(pub Vec<String>);

@@ -3,14 +3,18 @@
 
 use memdir_core::agents::AgentOptions;
 use memdir_core::cli::CommandOptions;
+use memdir_core::conversation::{self, Conversation};
 use memdir_core::error::{Error, ErrorCode};
+use memdir_core::extract::{ExtractOptions, ExtractionGate, ExtractionState, RunReport};
 use memdir_core::flow::{
     Bytes, Clock, Content, Effect, Entry, Event, Failure, Head, Header, HostInfo, HttpAnswer,
     Listing, Outcome, Response, RunAnswer, Stat,
 };
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
-use memdir_core::model::{Key, Message, ModelOptions, ModelRequest};
+use memdir_core::model::{
+    self, Key, ModelOptions, ModelRequest, ToolDefinition, ToolRequest, ToolTurn, Usage,
+};
 use memdir_core::paths::{DirectoryQuestion, MemoryPlaces, PerSource, ToolClass};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
 use memdir_core::store::{Features, ForgetOptions, OpenOptions, PromptOptions, RecallOptions};
@@ -41,7 +45,20 @@ records! {
     }
     rules::ToolClass => ToolClass { kind as Into::into, action as Into::into, path }
     rules::IndexEntry => IndexEntry { name, description }
-    rules::Message => Message { role as Into::into, content }
+    rules::ModelMessage => model::Message { role as Into::into, content }
+    rules::CallResult => model::ToolResult { id, name, content, is_error }
+    rules::ToolTurn => ToolTurn { answer, results as each }
+    rules::Usage => Usage { input, output, cached, written }
+    rules::ExtractionState => ExtractionState { cursor, turns }
+    rules::ExtractionGate => ExtractionGate {
+        agent as Into::into, interactive, remote, extract, extract_non_interactive, every, running,
+        trailing, places as maybe,
+    }
+    flows::ExtractOptions => ExtractOptions {
+        agent as Into::into, interactive, remote, session, state as maybe, request, read_roots,
+        review,
+    }
+    flows::RunReport => RunReport { error, turns, usage as Into::into }
     flows::Features => Features {
         team, extract, extract_non_interactive, one_step, daily_log, dream, extract_every,
         count_uses,
@@ -156,17 +173,97 @@ impl TryFrom<rules::ModelRequest> for ModelRequest {
             max_tokens,
             schema,
         } = request;
-        let schema = schema.map(|schema| serde_json::from_str(&schema));
-        let schema = schema.transpose().map_err(|error| {
-            let message = format!("the schema is no JSON: {error}");
-            Error::new(ErrorCode::InvalidArgument, message)
-        })?;
+        let schema = schema.map(|schema| json("the schema", &schema));
         Ok(Self {
             purpose,
             system,
             messages: each(messages),
             max_tokens,
-            schema,
+            schema: schema.transpose()?,
+        })
+    }
+}
+
+fn json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Error> {
+    serde_json::from_str(text).map_err(|error| {
+        let message = format!("{what} is no JSON: {error}");
+        Error::new(ErrorCode::InvalidArgument, message)
+    })
+}
+
+impl TryFrom<rules::ToolDefinition> for ToolDefinition {
+    type Error = Error;
+
+    fn try_from(tool: rules::ToolDefinition) -> Result<Self, Error> {
+        let rules::ToolDefinition {
+            name,
+            description,
+            input_schema,
+        } = tool;
+        Ok(Self {
+            name,
+            description,
+            input_schema: json("the input schema of a tool", &input_schema)?,
+        })
+    }
+}
+
+impl TryFrom<rules::ToolRequest> for ToolRequest {
+    type Error = Error;
+
+    fn try_from(request: rules::ToolRequest) -> Result<Self, Error> {
+        let rules::ToolRequest {
+            purpose,
+            prefix,
+            system,
+            tools,
+            prompt,
+            turns,
+            max_tokens,
+        } = request;
+        let tools = tools.into_iter().map(TryInto::try_into);
+        Ok(Self {
+            purpose,
+            prefix,
+            system,
+            tools: tools.collect::<Result<_, _>>()?,
+            prompt,
+            turns: each(turns),
+            max_tokens,
+        })
+    }
+}
+
+/// A conversation as it came in; what a message says is read when it is asked for.
+pub struct Said(pub Vec<rules::Message>);
+
+impl Conversation for Said {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn id(&self, at: usize) -> Result<Option<String>, Error> {
+        Ok(self.0.get(at).and_then(|message| message.id.clone()))
+    }
+
+    fn message(&self, at: usize) -> Result<conversation::Message, Error> {
+        let message = self
+            .0
+            .get(at)
+            .ok_or_else(|| Error::new(ErrorCode::Internal, format!("there is no message {at}")))?;
+        let rules::Message {
+            id,
+            role,
+            content,
+            is_meta,
+            tokens,
+        } = message;
+        Ok(conversation::Message {
+            id: id.clone(),
+            role: (*role).into(),
+            content: json("the content of a message", content)?,
+            is_meta: *is_meta,
+            tokens: *tokens,
         })
     }
 }

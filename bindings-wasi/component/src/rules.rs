@@ -6,11 +6,13 @@ use memdir_core::rules;
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::rules::{
     Age, Choice, Cut, DirectoryQuestion, Edited, Enabled, EnabledSettings, Error, ErrorInfo,
-    Finding, Found, Frontmatter, Guest, IndexEntry, LintInput, MemoryChanges, MemoryHeader,
-    MemoryPlaces, MemoryType, MergedIndex, ModelHttp, ModelOptions, ModelRequest, PathKind,
-    Platform, RankedMemory, Scope, SecretFinding, Selection, Settings, ShellStage, TeamAction,
-    ToolClass, ToolResult, Truncation, Word,
+    ExtractionDecision, ExtractionGate, ExtractionState, Finding, Found, Frontmatter, Guest,
+    IndexEntry, LintInput, MemoryChanges, MemoryHeader, MemoryPlaces, MemoryType, MergedIndex,
+    Message, ModelHttp, ModelOptions, ModelRequest, PathKind, Platform, RankedMemory, Scope,
+    SecretFinding, Selection, Settings, ShellStage, TeamAction, ToolAnswer, ToolClass, ToolRequest,
+    ToolResult, Transcript, Truncation, Word,
 };
+use crate::from_wit::Said;
 use crate::same::{each, maybe, pairs};
 
 type Pairs = Vec<(String, String)>;
@@ -186,6 +188,38 @@ impl Guest for Component {
 
     fn decode_model_answer(name: String, status: u16, body: String) -> Result<String, Error> {
         rules::decode_model_answer(&name, status, &body).map_err(Into::into)
+    }
+
+    fn encode_tool_request(model: ModelOptions, request: ToolRequest) -> Result<ModelHttp, Error> {
+        let encoded = request
+            .try_into()
+            .and_then(|request| rules::encode_tool_request(&model.into(), &request));
+        match encoded {
+            Ok(http) => Ok(http.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn decode_tool_answer(name: String, status: u16, body: String) -> Result<ToolAnswer, Error> {
+        match rules::decode_tool_answer(&name, status, &body) {
+            Ok(answer) => Ok(answer.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn decide_extraction(
+        messages: Vec<Message>,
+        state: ExtractionState,
+        gate: ExtractionGate,
+    ) -> Result<ExtractionDecision, Error> {
+        match rules::decide_extraction(&Said(messages), &state.into(), &gate.into()) {
+            Ok(decision) => Ok(decision.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn parse_transcript(text: String) -> Transcript {
+        rules::parse_transcript(&text).into()
     }
 
     fn validate_team_key(key: String, others: Vec<String>) -> Result<String, Error> {

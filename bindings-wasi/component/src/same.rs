@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use memdir_core::agents::AgentScope;
 use memdir_core::error::{ErrorCode, ErrorFamily};
+use memdir_core::extract::{AgentRole, ExtractionOutcome, RunEnd, Skip, Verdict};
 use memdir_core::flow::{FailureCode, FileKind, Stream};
+use memdir_core::inbox::InboxChangeKind;
 use memdir_core::lint::Severity;
 use memdir_core::memory::{MemoryType, Scope};
 use memdir_core::model::Role;
@@ -105,9 +107,9 @@ same! {
         IndexOverLimit IndexNearLimit IndexFrontmatter IndexLineTooLong IndexLineLong
         IndexLinkBroken IndexDuplicate NotIndexed FrontmatterMissing NameMissing
         DescriptionMissing TypeMissing DuplicateName QueryEmpty QueryCut LimitLowered ModelFailed
-        ModelAnswerCut ModelSkipped ContentCut SessionBudget UsesUnreadable SecretFound
+        ModelAnswerCut ToolsAdded MessagesLeftOut ModelSkipped ContentCut SessionBudget UsesUnreadable SecretFound
         TeamLink TeamTooLarge TeamKey TeamChecksum TeamConflict TeamPrivate TeamOverLimit
-        TeamNotSent TeamKeepsCopy
+        TeamNotSent TeamKeepsCopy InboxWaiting InboxDamaged BrokenLine LineTooLong NotATranscript
     }
     MemoryType = rules::MemoryType { User Feedback Project Reference }
     Scope = rules::Scope { Private Team }
@@ -126,6 +128,15 @@ same! {
     SettingsProblemCode = rules::SettingsProblemCode { NotJson NotAnObject WrongType }
     Severity = rules::Severity { Error Warning }
     Role = rules::Role { User Assistant }
+    AgentRole = rules::AgentRole { Main Sub }
+    Verdict = rules::Verdict { Run Queue Skip }
+    Skip = rules::Skip {
+        SubAgent Off Disabled NotInteractive Remote NotFinal NothingNew DirectWrite TooLittle
+        Throttled Paused
+    }
+    ExtractionOutcome = flows::ExtractionOutcome { Done Skipped Queued Failed }
+    RunEnd = flows::RunEnd { Answered Turns Tokens Stopped }
+    InboxChangeKind = flows::InboxChangeKind { Created Changed Deleted }
     TeamAction = rules::TeamAction { Receive Remove Send Conflict Forgotten }
     TeamDeletions = flows::TeamDeletions { Keep Propagate }
     Strategy = flows::Strategy { Auto Model Lexical }

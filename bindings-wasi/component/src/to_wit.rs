@@ -1,15 +1,20 @@
 //! From the core's types to those of the WIT. Every value is taken apart completely, so a new
 //! field or case of the core stops the build.
 
-use memdir_core::agent::ShellStage;
+use memdir_core::agent::{ShellStage, ToolReply};
+use memdir_core::conversation;
 use memdir_core::error::{Error, ErrorInfo};
+use memdir_core::extract::{
+    Extraction, ExtractionDecision, ExtractionState, ExtractionStep, ExtractionTask,
+};
 use memdir_core::flow::{
     Bytes, Clock, Content, Effect, Entry, Event, Failure, Head, Header, HostInfo, HttpAnswer,
     Listing, Outcome, Request, RunAnswer, Stat,
 };
+use memdir_core::inbox::{Inbox, InboxChange, InboxItem, InboxResult};
 use memdir_core::lint::Finding;
 use memdir_core::memory::{Frontmatter, MemoryAge, MemoryHeader, Problem, Truncation};
-use memdir_core::model::ModelHttp;
+use memdir_core::model::{ModelHttp, ToolAnswer, ToolCall, ToolDefinition, Usage};
 use memdir_core::paths::{
     Choice, Enabled, MemoryPlaces, Refused, Settings, SettingsProblem, ToolClass,
 };
@@ -18,10 +23,11 @@ use memdir_core::report::ReportEntry;
 use memdir_core::secrets::SecretFinding;
 use memdir_core::store::{Lint, MemoryFile, Opened, Recall, RecalledMemory, Scan};
 use memdir_core::team::{Conflict, ConflictFile, MergedIndex, TeamStatus, TeamSync};
+use memdir_core::transcript::Transcript;
 use memdir_core::write::{Edited, WriteResult};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
-use crate::flows::{AnswerText, ManifestText, PromptText};
+use crate::flows::{AnswerText, Drained, Left, ManifestText, PromptText};
 use crate::same::{each, maybe, records};
 
 /// Lengths and positions within a text that came in through 32-bit memory fit.
@@ -31,6 +37,11 @@ fn count(number: usize) -> u32 {
 
 fn bytes(Bytes(bytes): Bytes) -> Vec<u8> {
     bytes
+}
+
+/// JSON crosses as text.
+fn json(value: impl serde::Serialize) -> String {
+    serde_json::to_string(&value).unwrap_or_default()
 }
 
 fn line_number(number: Option<usize>) -> Option<u32> {
@@ -71,6 +82,18 @@ records! {
     MergedIndex => rules::MergedIndex { content, lost }
     ShellStage => rules::ShellStage { argv, paths }
     ModelHttp => rules::ModelHttp { url, headers as each, body }
+    ToolDefinition => rules::ToolDefinition { name, description, input_schema as json }
+    ToolCall => rules::ToolCall { id, name, input }
+    Usage => rules::Usage { input, output, cached, written }
+    ToolAnswer => rules::ToolAnswer { text, calls as each, answer, usage as Into::into, is_cut }
+    conversation::Message => rules::Message {
+        id, role as Into::into, content as json, is_meta, tokens,
+    }
+    Transcript => rules::Transcript { messages as each, left_out, report as each }
+    ExtractionState => rules::ExtractionState { cursor, turns }
+    ExtractionDecision => rules::ExtractionDecision {
+        verdict as Into::into, reason as maybe, state as Into::into, new_messages, last,
+    }
     Opened => flows::Opened {
         directory, enabled, because as Into::into, chosen_by as Into::into, chosen_file,
         project_key, project_root, refused as each, places as Into::into, report as each,
@@ -88,6 +111,20 @@ records! {
         outcome as Into::into, path, absolute_path, hash, created, index_changed, code as maybe,
         message, report as each,
     }
+    Extraction => flows::Extraction {
+        outcome as Into::into, reason as maybe, paths, removed, notice, inbox, turns,
+        ended as maybe, usage as Into::into, code as maybe, message, state as Into::into,
+        report as each,
+    }
+    ExtractionTask => flows::ExtractionTask {
+        run, system, prompt, tools as each, max_turns, max_tokens,
+    }
+    ExtractionStep => flows::ExtractionStep { task as maybe, result as maybe }
+    ToolReply => flows::ToolReply { content, is_error }
+    InboxChange => flows::InboxChange { path, kind as Into::into, diff, added, removed, is_stale }
+    InboxItem => flows::InboxItem { id, purpose, at_ms, changes as each }
+    Inbox => flows::Inbox { items as each, report as each }
+    InboxResult => flows::InboxResult { results as each, left }
     TeamSync => flows::TeamSync { received, removed, sent, deleted, conflicts, report as each }
     TeamStatus => flows::TeamStatus {
         repository, url, synced_ms, to_send, conflicts as each, report as each,
@@ -240,6 +277,54 @@ impl From<Vec<Conflict>> for flows::Value {
 impl From<ConflictFile> for flows::Value {
     fn from(file: ConflictFile) -> Self {
         Self::ConflictFile(file.into())
+    }
+}
+
+impl From<Extraction> for flows::Value {
+    fn from(extraction: Extraction) -> Self {
+        Self::Extraction(extraction.into())
+    }
+}
+
+impl From<ExtractionStep> for flows::Value {
+    fn from(step: ExtractionStep) -> Self {
+        Self::ExtractionStep(step.into())
+    }
+}
+
+impl From<ToolReply> for flows::Value {
+    fn from(reply: ToolReply) -> Self {
+        Self::ToolReply(reply.into())
+    }
+}
+
+impl From<Drained> for flows::Value {
+    fn from(Drained(drained): Drained) -> Self {
+        Self::Drained(flows::Drained { drained })
+    }
+}
+
+impl From<Transcript> for flows::Value {
+    fn from(transcript: Transcript) -> Self {
+        Self::Transcript(transcript.into())
+    }
+}
+
+impl From<Inbox> for flows::Value {
+    fn from(inbox: Inbox) -> Self {
+        Self::Inbox(inbox.into())
+    }
+}
+
+impl From<InboxResult> for flows::Value {
+    fn from(result: InboxResult) -> Self {
+        Self::InboxResult(result.into())
+    }
+}
+
+impl From<Left> for flows::Value {
+    fn from(Left(left): Left) -> Self {
+        Self::Left(flows::Left { left })
     }
 }
 

@@ -61,6 +61,29 @@ pub(super) enum Command {
         text: Option<String>,
     },
     Team(TeamCommand),
+    Inbox(InboxCommand),
+    /// What a transcript has that is worth keeping; `-` is the standard input.
+    Extract {
+        file: String,
+        review: bool,
+    },
+}
+
+/// Without paths, all that a proposal has.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum InboxCommand {
+    List,
+    Show {
+        id: String,
+    },
+    Apply {
+        id: String,
+        paths: Option<Vec<String>>,
+    },
+    Drop {
+        id: String,
+        paths: Option<Vec<String>>,
+    },
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -81,7 +104,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
     let mut parser = Parser::from_args(args);
     let mut words: Vec<String> = Vec::new();
     let (mut directory, mut cwd, mut model, mut limit) = (None, None, None, None);
-    let (mut json, mut help, mut version) = (false, false, false);
+    let (mut json, mut help, mut version, mut review) = (false, false, false, false);
     let (mut save, mut expect, mut undo) = (SaveOptions::default(), None, false);
     let mut scope = None;
     let mut team = TeamOptions::default();
@@ -93,7 +116,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             Arg::Long("cwd") => cwd = Some(text(parser.value())?),
             Arg::Long("model") => {
                 model = Some(text(parser.value())?);
-                owned.push(("--model", &["recall"]));
+                owned.push(("--model", &["recall", "extract"]));
             }
             Arg::Long("limit") => {
                 limit = Some(number("--limit", &text(parser.value())?)?);
@@ -126,6 +149,10 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             Arg::Long("undo") => {
                 undo = true;
                 owned.push(("--undo", &["forget"]));
+            }
+            Arg::Long("review") => {
+                review = true;
+                owned.push(("--review", &["extract"]));
             }
             Arg::Long("url") => {
                 team.url = Some(text(parser.value())?);
@@ -192,11 +219,19 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                 file: file.to_owned(),
             },
             ("secrets", []) => return Err(usage("secrets needs a file, or - for standard input")),
+            ("extract", [file]) => Command::Extract {
+                file: file.to_owned(),
+                review,
+            },
+            ("extract", []) => {
+                return Err(usage("extract needs a transcript, or - for standard input"));
+            }
             // Nor need a note.
             ("log", []) => Command::Log { text: None },
             ("log", note) => Command::Log {
                 text: Some(note.join(" ")),
             },
+            ("inbox", rest) => Command::Inbox(inbox_command(rest)?),
             ("team", rest) => Command::Team(team_command(rest)?),
             ("show" | "forget", []) => {
                 return Err(usage(&format!("{name} needs the path of a memory")));
@@ -206,7 +241,11 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                     "save takes options only, and the body from standard input",
                 ));
             }
-            ("path" | "scan" | "prompt" | "show" | "lint" | "help" | "forget" | "secrets", _) => {
+            (
+                "path" | "scan" | "prompt" | "show" | "lint" | "help" | "forget" | "secrets"
+                | "extract",
+                _,
+            ) => {
                 return Err(usage(&format!("{name} was given too many arguments")));
             }
             _ => return Err(usage(&format!("there is no command {}", quoted(name)))),
@@ -247,6 +286,30 @@ fn team_command(words: &[String]) -> Result<TeamCommand, Error> {
             ));
         }
     })
+}
+
+fn inbox_command(words: &[String]) -> Result<InboxCommand, Error> {
+    let paths = |paths: &[String]| {
+        let paths: Vec<String> = paths.iter().map(|path| plain(path)).collect();
+        (!paths.is_empty()).then_some(paths)
+    };
+    let Some((verb, rest)) = words.split_first() else {
+        return Ok(InboxCommand::List);
+    };
+    match (verb.as_str(), rest) {
+        ("show", [id]) => Ok(InboxCommand::Show { id: id.clone() }),
+        ("apply", [id, rest @ ..]) => Ok(InboxCommand::Apply {
+            id: id.clone(),
+            paths: paths(rest),
+        }),
+        ("drop", [id, rest @ ..]) => Ok(InboxCommand::Drop {
+            id: id.clone(),
+            paths: paths(rest),
+        }),
+        _ => Err(usage(
+            "inbox takes show, apply or drop, the id of a proposal, and for the last two some of its paths",
+        )),
+    }
 }
 
 /// Takes `agent NAME` from the front, so that any command can follow; `path` when none does.
@@ -320,7 +383,7 @@ fn usage(problem: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, parse};
+    use super::{Command, InboxCommand, parse};
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -394,6 +457,27 @@ mod tests {
     }
 
     #[test]
+    fn a_proposal_is_applied_as_a_whole_or_in_parts() {
+        let apply = |paths: Option<&[&str]>| {
+            let paths = paths.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
+            Command::Inbox(InboxCommand::Apply {
+                id: "1-a-000".to_owned(),
+                paths,
+            })
+        };
+        for (line, command) in [
+            ("inbox", Command::Inbox(InboxCommand::List)),
+            ("inbox apply 1-a-000", apply(None)),
+            (
+                "inbox apply 1-a-000 ./a.md team/b.md",
+                apply(Some(&["a.md", "team/b.md"])),
+            ),
+        ] {
+            assert_eq!(parse(words(line)).unwrap().command, command, "{line}");
+        }
+    }
+
+    #[test]
     fn wrong_usage_is_named() {
         for (line, problem) in [
             ("", "no command"),
@@ -414,6 +498,10 @@ mod tests {
             ("team", "pull"),
             ("team pull now", "pull"),
             ("team conflicts show", "show, restore or drop"),
+            ("inbox show", "show, apply or drop"),
+            ("inbox show 1 2", "show, apply or drop"),
+            ("inbox apply", "show, apply or drop"),
+            ("inbox 1", "show, apply or drop"),
             ("scan --url http://x", "--url"),
             ("team push --deletions all", "keep, propagate"),
             ("agent", "name"),

@@ -30,6 +30,14 @@ Commands:
   team conflicts [show ID | restore ID | drop ID]
                 our versions that a sync has kept, because teammates had changed
                 the same memories
+  extract FILE  let a model (--model) write down what a transcript has that later
+                conversations should know: a session of Claude Code (.jsonl), or
+                messages as JSON; - is standard input. The next time only what
+                has been said since is looked at
+  inbox [show ID | apply ID [PATH...] | drop ID [PATH...]]
+                what background runs propose instead of doing it: list it, show
+                the diffs, apply or drop all or some of it; exit code 1 when
+                something could not be applied and still waits
   lint          say what is wrong with a store and what to do about it; exit
                 code 1 when something is an error
 
@@ -38,9 +46,11 @@ Options:
   --cwd DIR     the folder whose project is meant; without it, the current one
   --json        print JSON
   --limit N     recall: at most so many memories, up to 5
-  --model NAME  recall: let a model choose, anthropic/NAME or openai/NAME; its
-                key and address come from ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL,
-                OPENAI_API_KEY, OPENAI_BASE_URL. Without it, words decide
+  --model NAME  recall, extract: the model, anthropic/NAME or openai/NAME; its key
+                and address come from ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL,
+                OPENAI_API_KEY, OPENAI_BASE_URL. Recall does without it: then
+                words decide
+  --review      extract: change nothing yet, but leave it in the inbox
   --type T      save: user, feedback, project or reference
   --name N      save: a few words
   --description D

@@ -2,7 +2,9 @@
 //! every package.
 
 mod arguments;
+mod extract;
 mod help;
+mod inbox;
 mod team;
 
 use serde::{Deserialize, Serialize};
@@ -109,6 +111,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         // Somebody who looks at a store does not use its memories, and changes nothing in it.
         features: Features {
             count_uses: false,
+            extract: true,
             ..Features::default()
         },
         ..OpenOptions::default()
@@ -134,6 +137,9 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
             return wrote(host, &store, "forgot", &result, json).await;
         }
         Command::Secrets { file } => return secrets(host, here, file, json).await,
+        Command::Extract { file, review } => {
+            return self::extract::run(host, &store, (file, here), review, json).await;
+        }
         Command::Log { text } => {
             let text = match text {
                 Some(text) => text,
@@ -142,6 +148,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
             let result = store.log_in(host, &text).await?;
             return wrote(host, &store, "logged", &result, json).await;
         }
+        Command::Inbox(command) => return self::inbox::run(host, &store, command, json).await,
         Command::Team(command) => return self::team::run(host, &store, command, json).await,
         Command::Undo { path } => {
             let result = store.undo_forget_in(host, path).await?;

@@ -139,6 +139,18 @@ pub struct Event {
     pub message: String,
 }
 
+impl Event {
+    /// An event that is about no file.
+    pub(crate) fn new(kind: &str, message: String) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            path: None,
+            code: None,
+            message,
+        }
+    }
+}
+
 /// Everything that a flow can ask for. Paths are absolute, in the host's own form.
 ///
 /// With `within`, a folder that holds the path, no link below that folder is followed (`loop`), not

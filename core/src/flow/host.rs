@@ -134,10 +134,22 @@ impl Host {
 
     /// The first `length` bytes of a regular file, through no link below `within`.
     pub async fn read(&self, path: &str, within: Option<&str>, length: u64) -> Answer<Vec<u8>> {
+        self.read_at(path, within, 0, length).await
+    }
+
+    /// At most `length` bytes of a regular file from `offset` on, none behind its end, through no link
+    /// below `within`.
+    pub async fn read_at(
+        &self,
+        path: &str,
+        within: Option<&str>,
+        offset: u64,
+        length: u64,
+    ) -> Answer<Vec<u8>> {
         self.perform(Effect::Read {
             path: path.into(),
             within: within.map(str::to_owned),
-            offset: 0,
+            offset,
             length,
         })
         .await

@@ -1,6 +1,8 @@
-//! One question to a model, with a limit of time for all tries together.
+//! One question to a model, or one turn of a conversation, with a limit of time for all tries together.
 
-use super::{HttpModel, Model, ModelHttp, ModelRequest, decode};
+use super::{
+    HttpModel, Model, ModelHttp, ModelRequest, ToolAnswer, ToolRequest, decode, function, tools,
+};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Content, Host, HttpAnswer};
 use crate::limits::{MODEL_ANSWER_BYTES, RETRIES};
@@ -19,42 +21,79 @@ pub(crate) async fn complete(
     limit_ms: u64,
 ) -> Result<String, Error> {
     let answer = match model {
-        Model::Function => call_function(host, request, limit_ms).await,
-        Model::Http(model) => ask(host, model, request, limit_ms).await,
+        Model::Function => {
+            let request = serde_json::to_string(request).map_err(|error| {
+                Error::new(
+                    ErrorCode::Internal,
+                    format!("the request is no JSON: {error}"),
+                )
+            })?;
+            call_function(host, request, limit_ms).await
+        }
+        Model::Http(model) => {
+            // Many servers know no schemas; the prompt asks for the same shape.
+            let plainer = request.schema.is_some().then(|| ModelRequest {
+                schema: None,
+                ..request.clone()
+            });
+            let plainer = plainer.map(|request| model.encode(&request));
+            let requests = (model.encode(request), plainer);
+            ask(host, model, requests, limit_ms, decode).await
+        }
     };
     host.stop_if_cancelled()?;
     answer
 }
 
-async fn call_function(
+/// What a model with tools answers with next, within `limit_ms`, tried again as in [`complete`].
+///
+/// # Errors
+/// Those of [`super::encode_tool_request`] and [`super::decode_tool_answer`], of the host as in [`complete`],
+/// `aborted`. No message holds the key.
+pub(crate) async fn converse(
     host: &Host,
-    request: &ModelRequest,
+    model: &Model,
+    request: &ToolRequest,
     limit_ms: u64,
-) -> Result<String, Error> {
-    let request = serde_json::to_string(request).map_err(|error| {
-        Error::new(
-            ErrorCode::Internal,
-            format!("the request is no JSON: {error}"),
-        )
-    })?;
+) -> Result<ToolAnswer, Error> {
+    let answer = match model {
+        Model::Function => {
+            let said = call_function(host, function::encode(request)?, limit_ms).await;
+            said.map(|said| function::decode(&said))
+        }
+        Model::Http(model) => {
+            let request = tools::encode(model, request)?;
+            ask(host, model, (request, None), limit_ms, tools::decode).await
+        }
+    };
+    host.stop_if_cancelled()?;
+    answer
+}
+
+async fn call_function(host: &Host, request: String, limit_ms: u64) -> Result<String, Error> {
     host.model(request, limit_ms)
         .await
         .map_err(|failure| Error::from_failure(&failure, "asking", "the model function"))
 }
 
-async fn ask(
+/// Takes the model's name, the status, the body, and what hides the key.
+type Decode<T> = fn(&str, u16, &str, &dyn Fn(&str) -> String) -> Result<T, Error>;
+
+/// Asks with the first request until there is an answer; with the second from then on when the server does
+/// not understand the first.
+async fn ask<T>(
     host: &Host,
     model: &HttpModel,
-    request: &ModelRequest,
+    (mut request, mut plainer): (ModelHttp, Option<ModelHttp>),
     limit_ms: u64,
-) -> Result<String, Error> {
+    decode: Decode<T>,
+) -> Result<T, Error> {
     let name = format!("{}/{}", model.provider.name(), model.model);
-    let mut request = request.clone();
     let start = now(host).await?;
     let mut retries = 0;
     let mut left = limit_ms;
     loop {
-        let ModelHttp { url, headers, body } = model.encode(&request);
+        let ModelHttp { url, headers, body } = request.clone();
         let body = Some(Content::Text(body));
         let answer = host
             .http("POST", &url, headers, body, (left, MODEL_ANSWER_BYTES))
@@ -67,24 +106,29 @@ async fn ask(
                 body,
             }) => {
                 let text = String::from_utf8_lossy(&body.0);
-                match decode(&name, status, &text, |said| model.hide(said)) {
-                    Ok(text) => return Ok(text),
-                    // Many servers know no schemas; the prompt asks for the same shape.
-                    Err(error)
-                        if matches!(status, 400 | 422) && request.schema.take().is_some() =>
-                    {
-                        left = limit_ms.saturating_sub(since(host, start).await?);
-                        if left == 0 {
-                            return Err(error);
-                        }
-                        continue;
+                let error = match decode(&name, status, &text, &|said| model.hide(said)) {
+                    Ok(answer) => return Ok(answer),
+                    Err(error) => error,
+                };
+                if matches!(status, 400 | 422)
+                    && let Some(plainer) = plainer.take()
+                {
+                    request = plainer;
+                    left = limit_ms.saturating_sub(since(host, start).await?);
+                    if left == 0 {
+                        return Err(error);
                     }
-                    Err(error) if error.code == ErrorCode::ModelBusy => (error, headers),
-                    Err(error) => return Err(error),
+                    continue;
                 }
+                if error.code != ErrorCode::ModelBusy {
+                    return Err(error);
+                }
+                (error, headers)
             }
             Err(failure) => {
-                let error = Error::from_failure(&failure, "asking", &name);
+                // A host may say what it sent.
+                let mut error = Error::from_failure(&failure, "asking", &name);
+                error.message = model.hide(&error.message);
                 if !matches!(error.code, ErrorCode::Timeout | ErrorCode::Network) {
                     return Err(error);
                 }

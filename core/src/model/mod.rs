@@ -1,16 +1,29 @@
 //! Asking a language model: which one, in which wire format, how often again. A model costs money
 //! and sees notes, so one is asked only when the store was opened with it; the environment adds the
 //! key and the address, never the choice.
+//!
+//! A question is a [`ModelRequest`], answered once with text. A conversation is a [`ToolRequest`], in which
+//! the model may call tools before it answers.
 
 mod anthropic;
 mod complete;
+mod function;
 mod openai;
+#[cfg(test)]
+mod tests;
+mod tools;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use complete::complete;
+pub use tools::{
+    ToolAnswer, ToolCall, ToolDefinition, ToolRequest, ToolResult, ToolTurn, Usage,
+    decode_tool_answer, encode_tool_request,
+};
+
+pub(crate) use complete::{complete, converse};
+pub(crate) use tools::prefix_tools;
 
 use crate::address::base_address;
 use crate::error::{Error, ErrorCode};
@@ -254,7 +267,7 @@ pub fn encode_model_request(
 /// `model-auth` (401, 403), `model-not-found` (404), `model-busy` (408, 409, 429, 5xx: worth another try),
 /// `model-refused` (any other status), `model-answer` (no JSON, no text in it), `invalid-argument`.
 pub fn decode_model_answer(name: &str, status: u16, body: &str) -> Result<String, Error> {
-    decode(name, status, body, |said| said.to_owned())
+    decode(name, status, body, &|said| said.to_owned())
 }
 
 /// `hide` takes out of a provider's words what must not be shown.
@@ -262,23 +275,31 @@ fn decode(
     name: &str,
     status: u16,
     body: &str,
-    hide: impl Fn(&str) -> String,
+    hide: &dyn Fn(&str) -> String,
 ) -> Result<String, Error> {
+    let provider = answering(name, status, body, hide)?;
+    let json: serde_json::Value = serde_json::from_str(body)
+        .map_err(|error| answer_error(&format!("is no JSON: {error}")))?;
+    let text = match provider {
+        Provider::Anthropic => anthropic::decode(&json),
+        Provider::OpenAi => openai::decode(&json),
+    };
+    text.filter(|text| !text.trim().is_empty())
+        .ok_or_else(|| answer_error("has no text in it"))
+}
+
+/// The provider whose answer it is, or what its status says.
+fn answering(
+    name: &str,
+    status: u16,
+    body: &str,
+    hide: &dyn Fn(&str) -> String,
+) -> Result<Provider, Error> {
     let Some((provider, _)) = Provider::of(name) else {
         return Err(invalid(format!("there is no model {}", quoted(name))));
     };
     let code = match status {
-        200..=299 => {
-            let json: serde_json::Value = serde_json::from_str(body)
-                .map_err(|error| answer_error(&format!("is no JSON: {error}")))?;
-            let text = match provider {
-                Provider::Anthropic => anthropic::decode(&json),
-                Provider::OpenAi => openai::decode(&json),
-            };
-            return text
-                .filter(|text| !text.trim().is_empty())
-                .ok_or_else(|| answer_error("has no text in it"));
-        }
+        200..=299 => return Ok(provider),
         401 | 403 => ErrorCode::ModelAuth,
         404 => ErrorCode::ModelNotFound,
         408 | 409 | 429 | 500..=599 => ErrorCode::ModelBusy,
@@ -297,7 +318,7 @@ fn decode(
 }
 
 /// The provider's own words for an error, which both have in the same place; cut, on one line.
-fn said(body: &str, hide: impl Fn(&str) -> String) -> String {
+fn said(body: &str, hide: &dyn Fn(&str) -> String) -> String {
     let json: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
     let message = json
         .pointer("/error/message")

@@ -3,9 +3,11 @@
 //!
 //! Every kind of store has the same sections but for a few.
 
+mod extraction;
 mod sections;
 mod untrusted;
 
+pub(crate) use extraction::{Extraction, SYSTEM as EXTRACTION_SYSTEM, extraction};
 pub(crate) use untrusted::untrusted_block;
 
 use crate::agents::AgentOptions;

@@ -95,18 +95,19 @@ struct File {
     settings: Settings,
 }
 
+/// Whose path rules hold.
+pub(super) async fn platform(options: &OpenOptions, host: &Host) -> Result<Platform, Error> {
+    if let Some(platform) = options.platform {
+        return Ok(platform);
+    }
+    let info = host.host_info().await.map_err(|failure| {
+        Error::from_failure(&failure, "asking for", "the platform of this host")
+    })?;
+    Ok(info.platform)
+}
+
 pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Error> {
-    let platform = match options.platform {
-        Some(platform) => platform,
-        None => {
-            host.host_info()
-                .await
-                .map_err(|failure| {
-                    Error::from_failure(&failure, "asking for", "the platform of this host")
-                })?
-                .platform
-        }
-    };
+    let platform = platform(options, host).await?;
     let home = options
         .home
         .as_deref()

@@ -8,7 +8,8 @@ use super::find::Opened;
 use super::{Place, read, scan};
 use crate::error::{Error, ErrorCode};
 use crate::flow::Host;
-use crate::limits::{CONFLICTS_FOLDER, FILE_MAX_BYTES, INDEX_NAME, TEAM_FOLDER};
+use crate::inbox;
+use crate::limits::{CONFLICTS_FOLDER, FILE_MAX_BYTES, INBOX_FOLDER, INDEX_NAME, TEAM_FOLDER};
 use crate::lint::{Finding, Linter, Severity, sort};
 use crate::report::{ReportCode, ReportEntry};
 use crate::team::{Conflict, list_conflicts};
@@ -44,6 +45,7 @@ pub(super) async fn lint(
             }
         }
         kept_versions(place, host, &mut findings).await?;
+        proposals(place, host, &mut findings).await?;
         let team_index = format!("{TEAM_FOLDER}/{INDEX_NAME}");
         let team_index = index(place, host, &team_index, &mut findings).await?;
         let index = index(place, host, INDEX_NAME, &mut findings).await?;
@@ -91,6 +93,33 @@ async fn kept_versions(
             ));
         }
     }
+    Ok(())
+}
+
+/// So is what background runs propose.
+async fn proposals(place: &Place, host: &Host, findings: &mut Vec<Finding>) -> Result<(), Error> {
+    let waiting = inbox::ids(host, place).await;
+    host.stop_if_cancelled()?;
+    let (path, code, problem) = match waiting.map(|ids| ids.len()) {
+        Ok(0) => return Ok(()),
+        Ok(count) => {
+            let message = match count {
+                1 => "1 proposal of a background run waits".to_owned(),
+                _ => format!("{count} proposals of background runs wait"),
+            };
+            let remedy = "see memdir inbox, then apply or drop what is there";
+            ("", ReportCode::InboxWaiting, (message, remedy))
+        }
+        Err(error) => {
+            let remedy = "make it readable to see what background runs propose";
+            (
+                INBOX_FOLDER,
+                ReportCode::Unlistable,
+                (error.message, remedy),
+            )
+        }
+    };
+    findings.push(Finding::new(path, None, code, problem));
     Ok(())
 }
 

@@ -1,8 +1,11 @@
 //! One open memory folder and the flows over it.
 
 mod cache;
+mod cursors;
+mod extract;
 mod find;
 pub(crate) mod heads;
+mod inbox;
 mod lint;
 mod listing;
 pub(crate) mod own;
@@ -23,21 +26,27 @@ pub use recall::{Recall, RecallOptions, RecallReason, RecalledMemory, Strategy};
 pub use scan::Scan;
 
 use self::cache::Headers;
+use self::extract::Extractions;
 pub(crate) use self::find::Found;
+pub(crate) use self::heads::into_text;
 use self::recall::Library;
 pub(crate) use self::sync::Way;
 use self::uses::PendingUses;
 use crate::agents::{AgentOptions, AgentScope};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, FailureCode, Flow, Host};
-use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED, TEAM_INDEX};
+use crate::limits::{
+    DRAIN_MS, FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED, TEAM_INDEX,
+};
 use crate::memory::{format_manifest, truncate_index};
 use crate::model::ModelOptions;
 use crate::paths::{Environment, Platform};
 use crate::prompt::{self, Index, Past, Saving};
 use crate::report::{ReportCode, ReportEntry};
 use crate::team::{self, TeamOptions};
+use crate::text::quoted;
 use crate::tool;
+use crate::transcript::{self, Transcript};
 use crate::write::{
     self, Forget, Gate, Put, Save, SaveOptions, Task, TextEdit, Undo, WriteOutcome, WriteResult,
 };
@@ -164,6 +173,8 @@ pub struct ForgetOptions {
 #[derive(Clone, Debug)]
 pub struct Store {
     shared: Arc<Shared>,
+    /// Whether this handle still works when the store was closed, for what had begun before.
+    outlives_closing: bool,
 }
 
 #[derive(Debug)]
@@ -187,6 +198,7 @@ struct State {
     uses: PendingUses,
     /// Whether the team's server was spoken to, so that the last edits go there too at the end.
     has_synced: bool,
+    extractions: Extractions,
 }
 
 /// Where a store is.
@@ -227,6 +239,7 @@ impl Store {
                 state: Mutex::default(),
                 gate: Gate::default(),
             }),
+            outlives_closing: false,
         }
     }
 
@@ -347,6 +360,18 @@ impl Store {
         })
     }
 
+    /// The end of the conversation in a file, see [`crate::transcript::parse_transcript`]. `path` is absolute
+    /// or relative to the `cwd` that the store was opened with. The store itself is not looked at, so this
+    /// works where memory is off, too. Never writes.
+    ///
+    /// The flow fails with `invalid-argument` for a path that leads nowhere without a `cwd`, `not-found`,
+    /// `is-a-directory`, `unsupported` for what is no regular file, or what reading gave. What cannot be
+    /// read of the file is in the report.
+    #[must_use]
+    pub fn transcript(&self, path: String) -> Flow<Transcript> {
+        self.flow(|store, host| async move { store.transcript_in(&host, &path).await })
+    }
+
     /// Drops everything that was remembered, as after the compaction of a conversation: the next
     /// flow finds the store anew, reads every file and computes the prompt.
     pub fn compacted(&self) {
@@ -357,17 +382,23 @@ impl Store {
             generation,
             uses: std::mem::take(&mut state.uses),
             has_synced: state.has_synced,
+            extractions: std::mem::take(&mut state.extractions),
             ..State::default()
         };
     }
 
-    /// Ends the use of the store: what is still to be written is written, team memories that are not
+    /// Ends the use of the store: extractions that are under way get 60 seconds (facts 6.5), what is still to be
+    /// written is written, team memories that are not
     /// uploaded yet get two seconds (an event names those that did not make it), and every flow that begins
     /// later fails with `closed`.
     #[must_use]
     pub fn close(&self) -> Flow<()> {
         let was_closed = std::mem::replace(&mut self.state().closed, true);
         self.flow(move |store, host| async move {
+            if !was_closed && !store.background().drain_in(&host, DRAIN_MS).await? {
+                let message = "an extraction was still under way and was stopped";
+                host.emit(warning("", message.to_owned()));
+            }
             let flushed = store.flush_in(&host).await;
             if store.state().has_synced && !was_closed {
                 // This one takes no more work.
@@ -573,16 +604,39 @@ impl Store {
         Flow::new(|host| body(self.clone(), host))
     }
 
+    pub(crate) async fn transcript_in(&self, host: &Host, path: &str) -> Result<Transcript, Error> {
+        self.check_open()?;
+        let options = &self.shared.options;
+        let platform = find::platform(options, host).await?;
+        if platform.is_absolute(path) {
+            return transcript::read_file(host, path).await;
+        }
+        let cwd = options.cwd.as_deref();
+        match cwd.filter(|cwd| platform.is_absolute(cwd) && !path.is_empty()) {
+            Some(cwd) => transcript::read_file(host, &platform.join(cwd, path)).await,
+            None => {
+                let message = format!(
+                    "{} names no transcript; give an absolute path, or one relative to the cwd of the store",
+                    quoted(path)
+                );
+                Err(Error::new(ErrorCode::InvalidArgument, message))
+            }
+        }
+    }
+
+    fn check_open(&self) -> Result<(), Error> {
+        if self.state().closed && !self.outlives_closing {
+            let message = "the store is closed; open it again";
+            return Err(Error::new(ErrorCode::Closed, message));
+        }
+        Ok(())
+    }
+
     /// What was found when the store was opened; opens it if it is not yet.
     async fn found(&self, host: &Host) -> Result<Found, Error> {
+        self.check_open()?;
         let known = {
             let state = self.state();
-            if state.closed {
-                return Err(Error::new(
-                    ErrorCode::Closed,
-                    "the store is closed; open it again",
-                ));
-            }
             match &state.found {
                 Some(found) => Ok(found.clone()),
                 None => Err(state.generation),
@@ -613,6 +667,16 @@ impl Store {
         let because = self.found(host).await?.opened.because.name();
         let message = format!("memory is off ({because}), so nothing was read");
         Ok(ReportEntry::new("", ReportCode::Disabled, message))
+    }
+
+    /// Whether there is a model to ask.
+    pub(crate) async fn has_model(&self, host: &Host) -> Result<bool, Error> {
+        Ok(self.found(host).await?.model.is_some())
+    }
+
+    /// The working directory that the store was opened from.
+    pub(crate) fn cwd(&self) -> Option<&str> {
+        self.shared.options.cwd.as_deref()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

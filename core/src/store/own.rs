@@ -94,7 +94,13 @@ pub(crate) async fn replace(
     let file = own_path(found.platform, directory, name);
     // Without a random source the name is not made when it is there already.
     let token = hex(&host.random(TOKEN_BYTES).await.unwrap_or_default());
-    let via = format!("{file}.{token}{TEMPORARY_ENDING}");
+    // Beside the lock, whoever holds it removes what was left behind.
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let via = own_path(
+        found.platform,
+        directory,
+        &format!("{last}.{token}{TEMPORARY_ENDING}"),
+    );
     host.write(
         &file,
         Some(directory),

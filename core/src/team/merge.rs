@@ -33,11 +33,21 @@ enum Key {
 /// last, nothing counts as removed.
 #[must_use]
 pub fn merge_team_index(base: Option<&str>, local: &str, server: &str) -> MergedIndex {
-    let base = by_key(base.unwrap_or_default());
-    let (ours, theirs) = (by_key(local), by_key(server));
+    merge_index(TEAM_FOLDER, base, local, server)
+}
+
+/// The same for the index in any folder.
+pub(crate) fn merge_index(
+    folder: &str,
+    base: Option<&str>,
+    local: &str,
+    server: &str,
+) -> MergedIndex {
+    let base = by_key(folder, base.unwrap_or_default());
+    let (ours, theirs) = (by_key(folder, local), by_key(folder, server));
     let mut lost = false;
     let mut merged: Vec<String> = Vec::new();
-    for (key, whole) in keyed(server) {
+    for (key, whole) in keyed(folder, server) {
         let line = without_end(whole);
         let Some(key) = key else {
             merged.push(whole.to_owned());
@@ -58,7 +68,7 @@ pub fn merge_team_index(base: Option<&str>, local: &str, server: &str) -> Merged
             merged.push(format!("{mark}{}{end}", split_mark(kept).1));
         }
     }
-    let local: Vec<(Option<Key>, &str)> = keyed(local)
+    let local: Vec<(Option<Key>, &str)> = keyed(folder, local)
         .map(|(key, whole)| (key, without_end(whole)))
         .collect();
     for (number, (key, line)) in local.iter().enumerate() {
@@ -85,14 +95,19 @@ pub fn merge_team_index(base: Option<&str>, local: &str, server: &str) -> Merged
     }
 }
 
-/// What the team is to see of an index from which lines of memories were cut that were forgotten here alone:
+/// An index from which lines of memories were cut that are only forgotten here, as others are to see it:
 /// those lines of `base`, the version that both had last, are in it again.
-pub(crate) fn with_forgotten(base: &str, local: &str, forgotten: &[String]) -> String {
-    if without_forgotten(base, forgotten) == local {
+pub(crate) fn with_forgotten(
+    folder: &str,
+    base: &str,
+    local: &str,
+    forgotten: &[String],
+) -> String {
+    if without_forgotten(folder, base, forgotten) == local {
         return base.to_owned();
     }
-    let ours = by_key(local);
-    let lines: Vec<(Option<Key>, &str)> = keyed(base)
+    let ours = by_key(folder, local);
+    let lines: Vec<(Option<Key>, &str)> = keyed(folder, base)
         .map(|(key, whole)| (key, without_end(whole)))
         .collect();
     let mut merged: Vec<String> = lines_with_ends(local).map(str::to_owned).collect();
@@ -109,9 +124,9 @@ pub(crate) fn with_forgotten(base: &str, local: &str, forgotten: &[String]) -> S
 }
 
 /// An index without the lines of memories that were forgotten here; paths are relative to the store.
-pub(crate) fn without_forgotten(text: &str, forgotten: &[String]) -> String {
+pub(crate) fn without_forgotten(folder: &str, text: &str, forgotten: &[String]) -> String {
     forgotten.iter().fold(text.to_owned(), |text, path| {
-        update_index(Some(&text), TEAM_FOLDER, path, None).map_or(text, |edited| edited.content)
+        update_index(Some(&text), folder, path, None).map_or(text, |edited| edited.content)
     })
 }
 
@@ -149,20 +164,20 @@ fn add(lines: &mut Vec<String>, before: Option<&str>, line: &str, after: Option<
 }
 
 /// The lines of an index that say something, by what they are recognised by.
-fn by_key(text: &str) -> BTreeMap<Key, &str> {
-    let lines = keyed(text);
+fn by_key<'a>(folder: &str, text: &'a str) -> BTreeMap<Key, &'a str> {
+    let lines = keyed(folder, text);
     lines
         .filter_map(|(key, whole)| Some((key?, without_end(whole))))
         .collect()
 }
 
 /// The lines of an index with their ends; blank ones have no key.
-fn keyed(text: &str) -> impl Iterator<Item = (Option<Key>, &str)> {
+fn keyed<'a>(folder: &str, text: &'a str) -> impl Iterator<Item = (Option<Key>, &'a str)> {
     let mut memories = BTreeSet::new();
     let mut texts: BTreeMap<String, usize> = BTreeMap::new();
     lines_with_ends(text).map(move |whole| {
         let line = split_mark(without_end(whole)).1;
-        let mut targets = links(line).filter_map(|link| memory_of(TEAM_FOLDER, link.target));
+        let mut targets = links(line).filter_map(|link| memory_of(folder, link.target));
         let memory = match (targets.next(), targets.next()) {
             (Some(memory), None) => Some(memory),
             _ => None,

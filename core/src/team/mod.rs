@@ -23,7 +23,7 @@ pub use delta::{checksum, team_delta};
 pub(crate) use key::is_device;
 pub use key::{Keys as TeamKeys, validate_team_key};
 pub use merge::{MergedIndex, merge_team_index};
-pub(crate) use merge::{with_forgotten, without_forgotten};
+pub(crate) use merge::{merge_index, with_forgotten, without_forgotten};
 pub(crate) use reconcile::decide;
 pub use reconcile::{TeamAction, team_reconcile};
 pub(crate) use remote::Patience;

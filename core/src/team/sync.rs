@@ -645,7 +645,7 @@ fn show_forgotten(
     if let (Some(base), false) = (&state.index, away.is_empty())
         && let Some(text) = local.contents.get_mut(INDEX_NAME)
     {
-        *text = with_forgotten(base, text, &away);
+        *text = with_forgotten(TEAM_FOLDER, base, text, &away);
         let sum = checksum(text);
         local.checksums.insert(INDEX_NAME.to_owned(), sum);
     }

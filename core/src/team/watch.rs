@@ -5,14 +5,15 @@ use super::local::{self, Snapshot};
 use super::remote::Patience;
 use super::sync::{Session, TeamSync};
 use crate::error::{Error, ErrorCode};
-use crate::flow::{Event, Host, Stream};
+use crate::flow::{Event, Host};
 use crate::limits::{
     RETRY_MAX_MS, TEAM_DEBOUNCE_MS, TEAM_FLUSH_LOOK_MS, TEAM_FLUSH_MS, TEAM_FOLDER, TEAM_PERIOD_MS,
     TEAM_POLL_MS, TEAM_WATCH_MS,
 };
+use crate::progress::tell;
 use crate::report::{ReportCode, ReportEntry};
 use crate::store::{Place, Store, Way};
-use crate::text::{one_line, wire_name};
+use crate::text::wire_name;
 
 /// Rounds of a pause after which a folder that never rests is uploaded all the same.
 const MAX_ROUNDS: usize = 15;
@@ -225,20 +226,6 @@ async fn look(host: &Host, place: &Place) -> Result<Snapshot, Error> {
     let listed = local::list(host, place).await;
     host.stop_if_cancelled()?;
     Ok(listed.map_or_else(|_| Snapshot::new(), |(files, _)| files))
-}
-
-/// An event for whoever listens; on the command line a line on stderr.
-async fn tell(host: &Host, on_terminal: bool, event: Event) -> Result<(), Error> {
-    if on_terminal {
-        let path = event
-            .path
-            .map_or_else(String::new, |path| format!("{path}: "));
-        let line = one_line(&format!("{path}{}", event.message)) + "\n";
-        let _ = host.print(Stream::Stderr, line).await;
-        return host.stop_if_cancelled();
-    }
-    host.emit(event);
-    Ok(())
 }
 
 /// What a sync has done, for a person.

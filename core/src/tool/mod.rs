@@ -6,6 +6,7 @@ mod command;
 mod view;
 
 pub(crate) use self::command::{Command, parse};
+pub(crate) use self::view::{around, cut, numbered};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, FileKind, Host};
 use crate::limits::{FILE_MAX_BYTES, SCAN_MAX_DEPTH, TRASH_MAX_ITEMS};
@@ -13,7 +14,7 @@ use crate::paths::check_relative;
 use crate::report::ReportCode;
 use crate::store::{Place, Store, read};
 use crate::text::{line_end, lines_with_ends, without_end};
-use crate::write::{Forget, Move, Put, Task, TextEdit, WriteOutcome, WriteResult, hidden};
+use crate::write::{Forget, Move, Put, Task, TextEdit, hidden};
 
 /// The folder that a model knows the store by.
 const ROOT: &str = "/memories";
@@ -61,7 +62,10 @@ async fn act(store: &Store, host: &Host, command: Command) -> Result<String, Err
         }
         Command::Replace { path, old, new } => {
             let shown = shown(&path);
-            let edit: TextEdit = Box::new(move |text| replace(text, &shown, &old, &new));
+            let edit: TextEdit = Box::new(move |text| {
+                let text = text.ok_or_else(|| missing(&shown))?;
+                replace(text, &shown, "old_str", &old, &new)
+            });
             there(store, host, &path).await?;
             put(store, host, path, edit).await
         }
@@ -83,7 +87,7 @@ async fn act(store: &Store, host: &Host, command: Command) -> Result<String, Err
             let result = store
                 .write_in(host, |place| Move::new(from, to, place).map(Task::Move))
                 .await?;
-            settled(result.0)?;
+            result.0.settled()?;
             Ok(format!("Renamed {old} to {new}."))
         }
     }
@@ -132,24 +136,10 @@ async fn there(store: &Store, host: &Host, path: &str) -> Result<(), Error> {
     }
 }
 
-/// What a refusal is to a caller who expects a text.
-fn settled(result: WriteResult) -> Result<WriteResult, Error> {
-    match (result.outcome, result.code, &result.message) {
-        (WriteOutcome::Refused | WriteOutcome::Conflict, Some(code), Some(message)) => {
-            let error = Error::new(code, message.clone());
-            Err(match result.path {
-                Some(path) => error.at(path),
-                None => error,
-            })
-        }
-        _ => Ok(result),
-    }
-}
-
 async fn put(store: &Store, host: &Host, path: String, edit: TextEdit) -> Result<String, Error> {
     let task = |place: &Place| Put::new(path, edit, place).map(Task::Put);
     let (result, task) = store.write_in(host, task).await?;
-    let result = settled(result)?;
+    let result = result.settled()?;
     let mut answer = match task {
         Some(Task::Put(put)) => put.answer,
         _ => String::new(),
@@ -164,26 +154,29 @@ async fn put(store: &Store, host: &Host, path: String, edit: TextEdit) -> Result
     Ok(answer)
 }
 
-/// Replaces the one place where `old` stands. In a text with CRLF, the line ends of both count as
-/// CRLF too.
-fn replace(
-    text: Option<&str>,
+/// Texts of a model as a file would have them: in a file with CRLF, their line ends count as CRLF too.
+pub(crate) fn as_in(text: &str, old: &str, new: &str) -> (String, String) {
+    if text.contains(old) || line_end(text) == "\n" {
+        return (old.to_owned(), new.to_owned());
+    }
+    let crlf = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+    (crlf(old), crlf(new))
+}
+
+/// Replaces the one place where `old` stands, which the model calls `name`.
+pub(crate) fn replace(
+    text: &str,
     shown: &str,
+    name: &str,
     old: &str,
     new: &str,
 ) -> Result<(String, String), Error> {
-    let text = text.ok_or_else(|| missing(shown))?;
     if old.is_empty() {
-        return Err(wrong(
-            "old_str is empty; give the text that is to be replaced",
-        ));
+        return Err(wrong(&format!(
+            "{name} is empty; give the text that is to be replaced"
+        )));
     }
-    let (old, new) = if text.contains(old) || line_end(text) == "\n" {
-        (old.to_owned(), new.to_owned())
-    } else {
-        let crlf = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
-        (crlf(old), crlf(new))
-    };
+    let (old, new) = as_in(text, old, new);
     let places = places_of(text, &old);
     let line_of = |at: usize| {
         let before = text.get(..at).unwrap_or_default();
@@ -191,7 +184,7 @@ fn replace(
     };
     match places.as_slice() {
         [] => Err(wrong(&format!(
-            "nothing was replaced: old_str does not stand in {shown} exactly like this; view it and copy the text"
+            "nothing was replaced: {name} does not stand in {shown} exactly like this; read it and copy the text"
         ))),
         [at] => {
             let edited = text.replacen(&old, &new, 1);
@@ -203,7 +196,7 @@ fn replace(
         many => {
             let lines: Vec<String> = many.iter().map(|at| line_of(*at).to_string()).collect();
             Err(wrong(&format!(
-                "nothing was replaced: old_str stands more than once in {shown}, in lines {}; make it longer so that it is one place",
+                "nothing was replaced: {name} stands more than once in {shown}, in lines {}; make it longer so that it is one place",
                 lines.join(", ")
             )))
         }
@@ -298,7 +291,7 @@ async fn delete(store: &Store, host: &Host, path: &str) -> Result<String, Error>
     for (gone, file) in files.iter().enumerate() {
         let task = |place: &Place| Forget::any(file.clone(), None, place).map(Task::Forget);
         let done = store.write_in(host, task).await;
-        done.and_then(|(result, _)| settled(result))
+        done.and_then(|(result, _)| result.settled())
             .map_err(|error| half(error, gone))?;
     }
     for folder in folders.iter().rev() {

@@ -13,6 +13,8 @@ use crate::text::{one_line, size};
 const AROUND: usize = 3;
 /// Bytes of each of them, so that one long line leaves room for the others.
 const AROUND_BYTES: usize = TOOL_VIEW_BYTES / 16;
+/// How a model sees what is not shown.
+const HOW: &str = "view them with view_range";
 /// Bytes that are kept for saying what is not shown.
 const NOTE_BYTES: usize = 256;
 
@@ -53,7 +55,7 @@ fn file(text: &str, path: &str, range: Option<(i64, i64)>) -> Result<String, Err
     let lines = lines(text);
     let (first, last) = part(range, path, lines.len(), "lines")?;
     let mut view = format!("{} with line numbers:\n", shown(path));
-    numbered(&lines, (first, last), usize::MAX, &mut view);
+    numbered(&lines, (first, last), usize::MAX, HOW, &mut view);
     Ok(view)
 }
 
@@ -86,8 +88,14 @@ fn part(
 }
 
 /// Appends lines with their numbers, each of at most so many bytes, as long as there is room; and what is
-/// not shown.
-fn numbered(lines: &[&str], (first, last): (usize, usize), longest: usize, view: &mut String) {
+/// not shown, and how it is seen.
+pub(crate) fn numbered(
+    lines: &[&str],
+    (first, last): (usize, usize),
+    longest: usize,
+    how: &str,
+    view: &mut String,
+) {
     for (number, line) in (1..).zip(lines) {
         if number < first || number > last {
             continue;
@@ -96,7 +104,7 @@ fn numbered(lines: &[&str], (first, last): (usize, usize), longest: usize, view:
         let taken = view.len().saturating_add(before.len());
         let room = TOOL_VIEW_BYTES.saturating_sub(taken.saturating_add(NOTE_BYTES));
         if number > first && line.len().min(longest) >= room {
-            view.push_str(&not_shown("lines", number, last));
+            view.push_str(&not_shown("lines", number, last, how));
             return;
         }
         let (shown, rest) = cut(line, room.min(longest));
@@ -111,7 +119,7 @@ fn numbered(lines: &[&str], (first, last): (usize, usize), longest: usize, view:
 }
 
 /// A text in two where so many bytes have gone by, in front of a character.
-fn cut(text: &str, bytes: usize) -> (&str, &str) {
+pub(crate) fn cut(text: &str, bytes: usize) -> (&str, &str) {
     let mut at = bytes.min(text.len());
     while !text.is_char_boundary(at) {
         at = at.saturating_sub(1);
@@ -120,12 +128,12 @@ fn cut(text: &str, bytes: usize) -> (&str, &str) {
 }
 
 /// What stands around lines that were edited.
-pub(super) fn around(text: &str, first: usize, last: usize) -> String {
+pub(crate) fn around(text: &str, first: usize, last: usize) -> String {
     let lines = lines(text.strip_prefix('\u{FEFF}').unwrap_or(text));
     let mut view = String::new();
     let first = first.saturating_sub(AROUND).max(1);
     let last = last.saturating_add(AROUND).min(lines.len());
-    numbered(&lines, (first, last), AROUND_BYTES, &mut view);
+    numbered(&lines, (first, last), AROUND_BYTES, HOW, &mut view);
     view
 }
 
@@ -173,13 +181,14 @@ async fn folder(
             "entries",
             first.saturating_add(TOOL_VIEW_ENTRIES),
             last,
+            HOW,
         ));
     }
     Ok(view)
 }
 
-fn not_shown(units: &str, first: usize, last: usize) -> String {
-    format!("({units} {first} to {last} are not shown; view them with view_range)\n")
+fn not_shown(units: &str, first: usize, last: usize, how: &str) -> String {
+    format!("({units} {first} to {last} are not shown; {how})\n")
 }
 
 fn is_in(path: &str, folder: &str) -> bool {

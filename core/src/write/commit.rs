@@ -2,6 +2,7 @@
 //! again, then renamed. What another program writes meanwhile is kept.
 
 use super::lock::Lock;
+use super::result::hash;
 use super::trash::{self, Record, Trash};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Bytes, Content, Failure, FailureCode, FileKind, Host, join, join_all};
@@ -60,6 +61,21 @@ pub(crate) async fn look(host: &Host, place: &Place, path: &str) -> Result<Look,
             _ => Err(failed(&failure)),
         },
     }
+}
+
+/// Whether what has a name in the store is one of these: hashes, none for nothing.
+pub(crate) async fn is_one_of(
+    host: &Host,
+    place: &Place,
+    path: &str,
+    wanted: &[Option<String>],
+) -> Result<bool, Error> {
+    let found = match look(host, place, path).await? {
+        Look::Absent => None,
+        Look::File(current) | Look::NoText(current, _) => Some(hash(&current.bytes)),
+        Look::Refused(_) => return Ok(false),
+    };
+    Ok(wanted.contains(&found))
 }
 
 /// A link to a file of the store is written through; it stays a link.

@@ -7,12 +7,13 @@ use super::guard::{Readers, check_content, refusal_of_new};
 use super::index::retarget;
 use super::lock::Lock;
 use super::result::{WriteResult, hash};
-use super::target::{FOLDERS, index_path};
+use super::target::{ABSENT, FOLDERS, check_expect, index_path, unexpected};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{FailureCode, FileKind, Host, join};
 use crate::limits::FILE_MAX_BYTES;
 use crate::paths::check_relative;
-use crate::store::Place;
+use crate::report::ReportEntry;
+use crate::store::{Found, Place};
 
 /// What becomes of a text; the second text is the answer to whoever asked for it.
 pub(crate) type TextEdit =
@@ -24,8 +25,13 @@ pub(crate) struct Put {
     pub edit: TextEdit,
     /// What the edit answered.
     pub answer: String,
+    /// The text that the file has now.
+    pub written: String,
     /// Whether what is replaced goes to the trash.
     keep: bool,
+    /// `absent`, or the hash of what is to be changed; nothing is written when it is not so, unless what is
+    /// there is what would be written.
+    expect: Option<String>,
 }
 
 impl Put {
@@ -37,7 +43,27 @@ impl Put {
             path,
             edit,
             answer: String::new(),
+            written: String::new(),
             keep: true,
+            expect: None,
+        })
+    }
+
+    /// The same for what is to become of the file with this hash; none where there is to be none yet.
+    ///
+    /// # Errors
+    /// What makes it refused before anything is looked at.
+    pub fn expecting(
+        path: String,
+        edit: TextEdit,
+        hash: Option<String>,
+        place: &Place,
+    ) -> Result<Self, Error> {
+        let expect = Some(hash.unwrap_or_else(|| ABSENT.to_owned()));
+        check_expect(expect.as_deref())?;
+        Ok(Self {
+            expect,
+            ..Self::new(path, edit, place)?
         })
     }
 
@@ -58,7 +84,14 @@ impl Put {
         let refused =
             |error: Error| Ok(Next::Done(WriteResult::refused(Some(&path), &place, error)));
         let old = match look(host, &place, &path).await? {
-            Look::Refused(error) | Look::NoText(_, error) => return refused(error),
+            Look::Refused(error) => return refused(error),
+            Look::NoText(current, error) => {
+                let expect = self.expect.as_deref();
+                return match unexpected(expect, &path, &place, Some(&current)) {
+                    Some(result) => Ok(Next::Done(result)),
+                    None => refused(error),
+                };
+            }
             Look::Absent => None,
             Look::File(current) => Some(current),
         };
@@ -69,32 +102,22 @@ impl Put {
             Ok(edited) => edited,
             Err(error) => return refused(error.at(&path)),
         };
-        if content.len() as u64 > FILE_MAX_BYTES {
-            let message =
-                format!("{path} would have more than {FILE_MAX_BYTES} bytes; split it up");
-            return refused(Error::new(ErrorCode::TooLarge, message).at(&path));
-        }
-        // It would be no text afterwards.
-        if content.contains('\0') {
-            let message = "the text holds a NUL character; remove it";
-            return refused(Error::new(ErrorCode::InvalidText, message).at(&path));
-        }
-        if old.is_none()
-            && let Some(error) = refusal_of_new(host, &place, &path, None).await?
-        {
-            return refused(error.at(&path));
+        let is_there = text == Some(content.as_str());
+        let expect = self.expect.as_deref().filter(|_| !is_there);
+        if let Some(result) = unexpected(expect, &path, &place, old.as_ref()) {
+            return Ok(Next::Done(result));
         }
         // A link is written through: what counts is where that is.
         let real = old.as_ref().map_or(&path, |old| &old.path);
-        let readers = Readers::of(real, lock.found());
-        let report = match check_content(&path, &content, readers) {
+        let report = match check(host, lock.found(), &path, real, &content, old.is_none()).await? {
             Ok(report) => report,
             Err(error) => return refused(error.at(&path)),
         };
         self.answer = answer;
+        self.written = content.clone();
         let mut result = WriteResult::at(&path, &place, Some(hash(content.as_bytes())));
         result.report = report;
-        if text == Some(content.as_str()) {
+        if is_there {
             return Ok(Next::Done(result));
         }
         result.created = old.is_none();
@@ -111,6 +134,52 @@ impl Put {
         }
         Ok(Next::Done(result.written()))
     }
+}
+
+/// What a text that a file is to have must not be, and what its reader will complain about. `real` is where the
+/// file lies.
+async fn check(
+    host: &Host,
+    found: &Found,
+    path: &str,
+    real: &str,
+    content: &str,
+    is_new: bool,
+) -> Result<Result<Vec<ReportEntry>, Error>, Error> {
+    if content.len() as u64 > FILE_MAX_BYTES {
+        let message = format!("{path} would have more than {FILE_MAX_BYTES} bytes; split it up");
+        return Ok(Err(Error::new(ErrorCode::TooLarge, message)));
+    }
+    // It would be no text afterwards.
+    if content.contains('\0') {
+        let message = "the text holds a NUL character; remove it";
+        return Ok(Err(Error::new(ErrorCode::InvalidText, message)));
+    }
+    if is_new && let Some(error) = refusal_of_new(host, &found.place(), path, None).await? {
+        return Ok(Err(error));
+    }
+    Ok(check_content(path, content, Readers::of(real, found)))
+}
+
+/// The same for a text that nobody writes yet.
+///
+/// # Errors
+/// Why it would be refused.
+pub(crate) async fn check_draft(
+    host: &Host,
+    found: &Found,
+    path: &str,
+    content: &str,
+    is_new: bool,
+) -> Result<Vec<ReportEntry>, Error> {
+    let place = found.place();
+    check_relative(path, place.platform)?;
+    let real = match look(host, &place, path).await? {
+        Look::Refused(error) | Look::NoText(_, error) => return Err(error),
+        Look::Absent => path.to_owned(),
+        Look::File(current) => current.path,
+    };
+    check(host, found, path, &real, content, is_new).await?
 }
 
 /// A file or a folder that gets another name; the lines of the indexes follow.

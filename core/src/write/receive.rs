@@ -193,7 +193,9 @@ impl Receive {
             false => Vec::new(),
         };
         let ours = current.as_ref().map(|current| match &state.index {
-            Some(base) if !away.is_empty() => with_forgotten(base, &current.text, &away),
+            Some(base) if !away.is_empty() => {
+                with_forgotten(TEAM_FOLDER, base, &current.text, &away)
+            }
             _ => current.text.clone(),
         });
         let local = current.as_ref().map(|current| match &ours {
@@ -211,7 +213,11 @@ impl Receive {
         let is_deleted = content == TEAM_DELETED;
         match (action, current) {
             (Some(TeamAction::Receive), current) => {
-                step.change = Some(change(key, current, without_forgotten(content, &away)));
+                step.change = Some(change(
+                    key,
+                    current,
+                    without_forgotten(TEAM_FOLDER, content, &away),
+                ));
             }
             (Some(TeamAction::Remove), Some(current)) => {
                 step.removal = Some((key.to_owned(), hash(&current.bytes)));
@@ -237,7 +243,7 @@ impl Receive {
                     );
                 }
                 let new = merged.map_or_else(|| content.clone(), |merged| merged.content);
-                let new = without_forgotten(&new, &away);
+                let new = without_forgotten(TEAM_FOLDER, &new, &away);
                 if new != current.text {
                     step.change = Some(change(key, Some(current), new));
                 }

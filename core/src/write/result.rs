@@ -108,6 +108,20 @@ impl WriteResult {
         }
     }
 
+    /// What a refusal is to a caller who expects a text.
+    pub(crate) fn settled(self) -> Result<Self, Error> {
+        match (self.outcome, self.code, &self.message) {
+            (WriteOutcome::Refused | WriteOutcome::Conflict, Some(code), Some(message)) => {
+                let error = Error::new(code, message.clone());
+                Err(match self.path {
+                    Some(path) => error.at(path),
+                    None => error,
+                })
+            }
+            _ => Ok(self),
+        }
+    }
+
     /// The file is not what was expected; `hash` is what it is.
     pub(super) fn conflict(path: &str, place: &Place, hash: Option<String>) -> Self {
         let message = match hash {

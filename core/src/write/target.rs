@@ -10,7 +10,7 @@ use crate::store::Place;
 use crate::text::quoted;
 
 /// What is expected of a file that is not there.
-pub(super) const ABSENT: &str = "absent";
+pub(crate) const ABSENT: &str = "absent";
 
 /// # Errors
 /// `invalid-argument` for what is neither `absent` nor a hash.
@@ -67,6 +67,13 @@ pub(super) fn index_path(folder: &str) -> &'static str {
         TEAM_FOLDER => TEAM_INDEX,
         _ => INDEX_NAME,
     }
+}
+
+/// The folder that a path is the index of, if it is one.
+pub(crate) fn indexed_folder(path: &str) -> Option<&'static str> {
+    FOLDERS
+        .into_iter()
+        .find(|folder| index_path(folder) == path)
 }
 
 /// The conflict, if the file is not as it was expected.

@@ -27,6 +27,9 @@ pub(crate) struct Record {
     pub cuts: Vec<IndexCut>,
 }
 
+/// What came before then came without a clock, so how old it is is not known.
+const NO_CLOCK_MS: i64 = 86_400_000;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reason {
@@ -122,7 +125,7 @@ impl<'a> Trash<'a> {
         let oldest = self.now_ms.saturating_sub(TRASH_MAX_AGE_MS);
         let mut gone = Vec::new();
         for (number, (name, endings)) in self.items.iter().enumerate() {
-            let is_old = time_of(name).is_some_and(|at_ms| at_ms < oldest);
+            let is_old = time_of(name).is_some_and(|at_ms| (NO_CLOCK_MS..oldest).contains(&at_ms));
             if number.saturating_add(added) >= TRASH_MAX_ITEMS || is_old {
                 gone.extend(endings.iter().map(|ending| self.path(name, ending)));
             }

@@ -10,6 +10,7 @@ mod attempt;
 mod beside;
 mod drive;
 mod explore;
+mod extracting;
 mod failures;
 mod folder;
 mod network;
@@ -31,6 +32,9 @@ pub use attempt::{Attempt, Reply, script};
 pub use beside::{end, meddled, stalled};
 pub use drive::{Process, Progress, Running};
 pub use explore::{Explored, Explorer};
+pub use extracting::{
+    Asked, answering, call, extract_options, extract_tree, results, said, say, text_of, turn,
+};
 pub use failures::FAILURES;
 pub use folder::{Folder, Kept};
 pub use network::{Exchange, Network};

@@ -268,7 +268,9 @@ fn settings_file(effect: &Effect) -> Option<&str> {
 fn says_missing(effect: &Effect, code: FailureCode) -> bool {
     let may_be_missing = match effect {
         Effect::RealPath { .. } => true,
-        Effect::List { path, .. } => path.ends_with("/.memdir/conflicts"),
+        Effect::List { path, .. } => {
+            path.ends_with("/.memdir/conflicts") || path.ends_with("/.memdir/inbox")
+        }
         _ => false,
     };
     may_be_missing && matches!(code, FailureCode::NotFound | FailureCode::NotADirectory)

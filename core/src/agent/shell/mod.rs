@@ -57,6 +57,18 @@ pub fn read_only_command(command: &str) -> Result<Vec<ShellStage>, Error> {
         .collect()
 }
 
+/// The words of a command of one program, of which nothing is judged.
+///
+/// # Errors
+/// A `shell-…` code when its words cannot be told, or it is more than one program.
+pub(super) fn command_words(command: &str) -> Result<Vec<String>, Error> {
+    let mut pipe = words::split(command)?;
+    match (pipe.pop(), pipe.is_empty()) {
+        (Some(words), true) => Ok(words),
+        _ => refuse(ErrorCode::ShellEmpty, "give one program"),
+    }
+}
+
 fn refuse<T>(code: ErrorCode, message: impl Into<String>) -> Result<T, Error> {
     Err(Error::new(code, message))
 }

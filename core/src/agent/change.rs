@@ -1,0 +1,308 @@
+//! How a background agent changes memories: through the write contract like everybody else, or, in a run that
+//! is to be reviewed, into drafts that pass the same rules.
+
+use super::desk::{Desk, Draft, Target, denied, missing};
+use crate::error::{Error, ErrorCode};
+use crate::flow::Host;
+use crate::limits::{FILE_MAX_BYTES, INDEX_NAME, SCAN_MAX_DEPTH};
+use crate::memory::{index_size, parse_frontmatter};
+use crate::report::{ReportCode, ReportEntry};
+use crate::store::Place;
+use crate::text::{is_hostile, quoted};
+use crate::tool::{around, as_in, replace};
+use crate::write::{Forget, Put, Task, TextEdit, WriteOutcome, check_draft, hash};
+
+/// Folders that are kept for others, besides hidden ones (facts 6.3).
+const PROTECTED: &str = "agents";
+
+/// Replaces a text in a memory.
+pub(super) async fn edit(
+    desk: &Desk,
+    host: &Host,
+    path: &str,
+    (old, new): (String, String),
+    all: bool,
+) -> Result<String, Error> {
+    let memory = memory(desk, host, path).await?;
+    let shown = quoted(path);
+    let edit: TextEdit = Box::new(move |text| {
+        let Some(text) = text else {
+            let message = format!("there is no {shown}; use Write to make it");
+            return Err(Error::new(ErrorCode::NotFound, message));
+        };
+        if !all || old.is_empty() {
+            return replace(text, &shown, "old_string", &old, &new);
+        }
+        let (old, new) = as_in(text, &old, &new);
+        match text.matches(&old).count() {
+            0 => replace(text, &shown, "old_string", &old, &new),
+            // Before it is made, as it may be larger than anybody can hold.
+            count if grown(text, (&old, &new), count) > FILE_MAX_BYTES => {
+                let message = format!("{shown} would have more than {FILE_MAX_BYTES} bytes");
+                Err(Error::new(ErrorCode::TooLarge, message))
+            }
+            count => {
+                let edited = text.replace(&old, &new);
+                Ok((edited, format!("Edited {shown} in {count} places.\n")))
+            }
+        }
+    });
+    // Without a store there is nothing to edit, and none is made.
+    let is_empty = desk
+        .store
+        .nothing_there(host, Some(&memory))
+        .await?
+        .is_some();
+    if is_empty && !desk.is_reviewed() {
+        return Err(missing(path));
+    }
+    put(desk, host, path, memory, edit).await
+}
+
+/// How many bytes a text has when so many places of it are replaced.
+fn grown(text: &str, (old, new): (&str, &str), count: usize) -> u64 {
+    let rest = text.len().saturating_sub(old.len().saturating_mul(count));
+    rest.saturating_add(new.len().saturating_mul(count)) as u64
+}
+
+/// Writes a whole memory.
+pub(super) async fn write(
+    desk: &Desk,
+    host: &Host,
+    path: &str,
+    text: String,
+) -> Result<String, Error> {
+    let memory = memory(desk, host, path).await?;
+    let shown = quoted(path);
+    let seen = desk.state().seen.get(&memory).cloned();
+    let edit: TextEdit = Box::new(move |old| {
+        let refuse = |message: String| Err(Error::new(ErrorCode::Exists, message));
+        match (old, &seen) {
+            (None, _) => {}
+            (Some(_), None) => {
+                return refuse(format!(
+                    "{shown} is there already; read it before you write it"
+                ));
+            }
+            (Some(old), Some(seen)) if hash(old.as_bytes()) != *seen => {
+                return refuse(format!(
+                    "{shown} has changed since you read it; read it again"
+                ));
+            }
+            (Some(_), Some(_)) => {}
+        }
+        let lines = text.lines().count();
+        let view = around(&text, 1, lines.min(1));
+        let done = if old.is_some() { "Wrote" } else { "Created" };
+        Ok((text.clone(), format!("{done} {shown}:\n{view}")))
+    });
+    put(desk, host, path, memory, edit).await
+}
+
+/// Removes a memory and its lines in the indexes.
+pub(super) async fn delete(desk: &Desk, host: &Host, path: &str) -> Result<String, Error> {
+    let memory = memory(desk, host, path).await?;
+    let shown = quoted(path);
+    if is_index(&memory) {
+        return Err(denied(format!(
+            "{shown} is an index; edit its lines instead"
+        )));
+    }
+    if desk.memory_text(host, &memory).await?.is_none() {
+        return Err(missing(path));
+    }
+    // Its description alone does not say what would be lost.
+    if !desk.state().seen.contains_key(&memory) {
+        let message = format!("{shown} was not read; read it before you remove it");
+        return Err(Error::new(ErrorCode::Exists, message));
+    }
+    if desk.is_reviewed() {
+        let stored = desk.stored_text(host, &memory).await?;
+        let mut state = desk.state();
+        // What somebody has changed since it was read is not what the model wants to remove.
+        let old = match (state.drafts.get(&memory), state.seen.get(&memory), stored) {
+            (Some(draft), _, _) => draft.old.clone(),
+            (None, Some(seen), Some(old)) if hash(old.as_bytes()) != *seen => {
+                let message = format!("{shown} has changed since you read it; read it again");
+                return Err(Error::new(ErrorCode::Exists, message));
+            }
+            (None, _, stored) => stored,
+        };
+        state.removed.retain(|known| *known != memory);
+        state.saved.retain(|known| *known != memory);
+        match old {
+            // It was never there but for this run.
+            None => {
+                state.drafts.remove(&memory);
+            }
+            old => {
+                state
+                    .drafts
+                    .insert(memory.clone(), Draft { old, new: None });
+                state.removed.push(memory);
+            }
+        }
+        return Ok(format!(
+            "{shown} will be removed. Take its line out of {INDEX_NAME} too."
+        ));
+    }
+    let forget = memory.clone();
+    // What somebody has changed since it was read is not what the model wants to remove.
+    let expect = desk.state().seen.get(&memory).cloned();
+    let task = |place: &Place| Forget::new(forget, expect, place).map(Task::Forget);
+    let written = desk.store.write_in(host, task).await;
+    let (result, _) = desk.noted(written)?;
+    let result = result.settled()?;
+    let mut state = desk.state();
+    state.saved.retain(|known| *known != memory);
+    state.seen.remove(&memory);
+    state.removed.push(memory);
+    let line = if result.index_changed {
+        ", and its line in the index with it"
+    } else {
+        ""
+    };
+    Ok(format!("Removed {shown}{line}."))
+}
+
+/// The memory that a path names, if it may be written.
+async fn memory(desk: &Desk, host: &Host, path: &str) -> Result<String, Error> {
+    let shown = quoted(path);
+    let Target::Memory(memory) = desk.target(host, path).await? else {
+        return Err(denied(format!(
+            "{shown} is not written: only memories are, in {}",
+            desk.place.directory
+        )));
+    };
+    check_memory_path(&memory)?;
+    Ok(memory)
+}
+
+/// Refuses the path of what no run may change: memories only, in folders that are not kept for others, and
+/// under names that can be shown (facts 6.3).
+///
+/// # Errors
+/// `permission`; the message is meant for the model.
+pub(crate) fn check_memory_path(memory: &str) -> Result<(), Error> {
+    let refuse = |what: &str| Err(denied(format!("{} {what}", quoted(memory))));
+    let mut folders: Vec<&str> = memory.split('/').collect();
+    let name = folders.pop().unwrap_or_default();
+    if name.len() <= ".md".len() || !name.ends_with(".md") {
+        return refuse("is no memory: its name must end in .md");
+    }
+    if memory.chars().any(|c| is_hostile(c) || c.is_control()) {
+        return refuse("has characters that cannot be shown; choose a plain name");
+    }
+    if folders.len() >= SCAN_MAX_DEPTH {
+        return refuse(&format!("lies more than {SCAN_MAX_DEPTH} folders deep"));
+    }
+    let is_kept = |folder: &&str| {
+        folder.starts_with('.') || *folder == PROTECTED || folder.to_lowercase().ends_with(".md")
+    };
+    match folders.into_iter().find(is_kept) {
+        Some(folder) => refuse(&format!(
+            "lies in {}, which is no folder for memories",
+            quoted(folder)
+        )),
+        None => Ok(()),
+    }
+}
+
+fn is_index(memory: &str) -> bool {
+    let name = memory.rsplit('/').next().unwrap_or(memory);
+    name.eq_ignore_ascii_case(INDEX_NAME)
+}
+
+async fn put(
+    desk: &Desk,
+    host: &Host,
+    path: &str,
+    memory: String,
+    edit: TextEdit,
+) -> Result<String, Error> {
+    let (mut answer, content, report, is_changed) = if desk.is_reviewed() {
+        draft(desk, host, &memory, &edit).await?
+    } else {
+        let task = |place: &Place| Put::new(memory.clone(), edit, place).map(Task::Put);
+        let written = desk.store.write_in(host, task).await;
+        let (result, task) = desk.noted(written)?;
+        let result = result.settled()?;
+        let (answer, content) = match task {
+            Some(Task::Put(put)) => (put.answer, put.written),
+            _ => (String::new(), String::new()),
+        };
+        let is_changed = result.outcome == WriteOutcome::Written;
+        (answer, content, result.report, is_changed)
+    };
+    {
+        let mut state = desk.state();
+        state.seen.insert(memory.clone(), hash(content.as_bytes()));
+        state.removed.retain(|known| *known != memory);
+        // Drafts know whether there is a change in the end; in the store each one is one.
+        if desk.is_reviewed() && !is_changed {
+            state.saved.retain(|known| *known != memory);
+        }
+        if is_changed && !is_index(&memory) && !state.saved.contains(&memory) {
+            state.saved.push(memory.clone());
+        }
+    }
+    for notice in notices(path, &memory, &content, &report) {
+        answer.push_str(&format!("Mind that {notice}.\n"));
+    }
+    Ok(answer)
+}
+
+/// What the writer should mend.
+fn notices(path: &str, memory: &str, content: &str, report: &[ReportEntry]) -> Vec<String> {
+    let mut notices: Vec<String> = report.iter().map(|entry| entry.message.clone()).collect();
+    let shown = quoted(path);
+    if is_index(memory) {
+        if let Some(size) = index_size(content) {
+            let over = if size.code == ReportCode::IndexOverLimit {
+                " now"
+            } else {
+                ""
+            };
+            notices.push(format!("{shown} {}; {}{over}", size.message, size.remedy));
+        }
+    } else {
+        let read = parse_frontmatter(content);
+        if !read.found {
+            notices.push(format!(
+                "{shown} does not begin with a block of name, description and type between --- lines"
+            ));
+        } else if read.kind.is_none() {
+            notices.push(format!(
+                "{shown} has no type of memory: user, feedback, project or reference"
+            ));
+        }
+    }
+    notices
+}
+
+/// Makes the change a draft: what it answers, the text, what else should be known, and whether the text is
+/// another one than in the store.
+async fn draft(
+    desk: &Desk,
+    host: &Host,
+    memory: &str,
+    edit: &TextEdit,
+) -> Result<(String, String, Vec<ReportEntry>, bool), Error> {
+    let seen = desk.memory_text(host, memory).await?;
+    let (content, answer) = edit(seen.as_deref())?;
+    let known = desk.state().drafts.get(memory).cloned();
+    let old = match known {
+        Some(draft) => draft.old,
+        None => seen,
+    };
+    let report = check_draft(host, desk.found(), memory, &content, old.is_none()).await?;
+    let mut state = desk.state();
+    let is_changed = old.as_deref() != Some(content.as_str());
+    if !is_changed {
+        state.drafts.remove(memory);
+    } else {
+        let new = Some(content.clone());
+        state.drafts.insert(memory.to_owned(), Draft { old, new });
+    }
+    Ok((answer, content, report, is_changed))
+}

@@ -1,0 +1,85 @@
+//! A conversation as text, for a model that has not taken part in it.
+
+use crate::conversation::{Block, Content, Message};
+use crate::limits::{EXTRACT_RESULT_BYTES, EXTRACT_TALK_BYTES};
+use crate::model::Role;
+use crate::tool::cut;
+
+/// The newest of the messages that fit, and how many did not. What the agent's program has put into the
+/// conversation is left out: recalled memories are not to be saved once more.
+pub(crate) fn talk(messages: &[Message]) -> (String, usize) {
+    let mut parts = Vec::new();
+    let mut room = EXTRACT_TALK_BYTES;
+    let mut left: usize = 0;
+    let spoken = messages.iter().rev().filter(|message| !message.is_meta);
+    for message in spoken {
+        let part = one(message);
+        if part.is_empty() {
+            continue;
+        }
+        if left > 0 || (part.len() > room && !parts.is_empty()) {
+            left = left.saturating_add(1);
+            continue;
+        }
+        let (shown, rest) = cut(&part, room);
+        let more = if rest.is_empty() { "" } else { "…" };
+        room = room.saturating_sub(shown.len());
+        parts.push(format!("{shown}{more}"));
+    }
+    parts.reverse();
+    (parts.join("\n\n"), left)
+}
+
+fn one(message: &Message) -> String {
+    let who = match message.role {
+        Role::User => "User",
+        Role::Assistant => "Assistant",
+    };
+    let said = |text: &str| {
+        let text = text.trim();
+        (!text.is_empty()).then(|| format!("{who}: {text}"))
+    };
+    let parts: Vec<String> = match &message.content {
+        Content::Text(text) => said(text).into_iter().collect(),
+        Content::Blocks(blocks) => blocks
+            .iter()
+            .filter_map(|block| match block {
+                Block::Text { text } => said(text),
+                Block::ToolUse { name, input, .. } => {
+                    Some(format!("{who} calls {name}: {}", short(&input.to_string())))
+                }
+                Block::ToolResult {
+                    content, is_error, ..
+                } => {
+                    let what = if *is_error { "Error" } else { "Result" };
+                    Some(format!("{what}: {}", short(&result(content))))
+                }
+                Block::Other => None,
+            })
+            .collect(),
+    };
+    parts.join("\n")
+}
+
+/// The text of a tool's result, which is a text or a list of blocks.
+fn result(content: &serde_json::Value) -> String {
+    match content {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(blocks) => {
+            let texts = blocks
+                .iter()
+                .filter_map(|block| block.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        serde_json::Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn short(text: &str) -> String {
+    let (shown, rest) = cut(text.trim(), EXTRACT_RESULT_BYTES);
+    if rest.is_empty() {
+        return shown.to_owned();
+    }
+    format!("{shown}… ({} more bytes)", rest.len())
+}
