@@ -63,7 +63,7 @@ def wasi(
     return run(sys.executable, runner, *options, DIST / command, *words, code=code)
 
 
-def new_venv(folder: Path, package: Path) -> Path:
+def new_venv(folder: Path, package: Path | str) -> Path:
     """A Python environment with one package and what it depends on; returns its `bin`."""
     run(sys.executable, "-m", "venv", folder)
     programs = folder / "bin"
