@@ -664,14 +664,6 @@ def test_a_time_limit_of_asyncio_works() -> None:
     asyncio.run(main())
 
 
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """Ctrl-C interrupts, also where whoever started the tests ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
-
-
 def interrupt_after(seconds: float) -> None:
     def work() -> None:
         time.sleep(seconds)

@@ -505,16 +505,8 @@ def test_a_task_cancelled_at_any_moment_lets_the_next_one_run(tmp_path: Path) ->
     asyncio.run(main())
 
 
-@pytest.fixture
-def _ctrl_c() -> Iterator[None]:
-    """Ctrl-C interrupts, also where whoever started the tests ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
-
-
 @pytest.mark.parametrize("own", [False, True], ids=["model", "run"])
-@pytest.mark.usefixtures("_ctrl_c")
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_lets_the_next_one_run(tmp_path: Path, own: bool) -> None:
     release = threading.Event()
 

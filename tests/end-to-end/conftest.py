@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,11 @@ def node_project(tmp_path_factory: pytest.TempPathFactory, tarball: Path) -> Pat
 def python_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of an environment that has the wheel and its declared dependencies only."""
     return new_venv(tmp_path_factory.mktemp("python") / "venv", packed("memdir-*.whl"))
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C interrupts, also where whoever started the tests ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)

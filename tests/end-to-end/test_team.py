@@ -173,6 +173,7 @@ def test_clients_of_every_package_lose_nothing(
     assert len(lines) == len(wanted)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("package", ["node", "python"])
 def test_a_watch_that_is_interrupted_uploads_what_was_just_edited(
     node_project: Path, python_programs: Path, tmp_path: Path, package: str
