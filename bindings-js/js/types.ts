@@ -992,7 +992,7 @@ export type ExtractionOutcome = "done" | "skipped" | "queued" | "failed";
 
 /**
  * How a run ended: the model had nothing more to do (`answered`), had all its `turns`, or had used up its
- * `tokens`; or it was `stopped`, because the store was closed.
+ * `tokens`; or it was `stopped`, because nobody waited for it.
  */
 export type RunEnd = "answered" | "turns" | "tokens" | "stopped";
 

@@ -3,6 +3,9 @@ model, with one that runs elsewhere, and with one behind both wire formats; the 
 """
 
 import json
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +22,11 @@ from component import (
     messages,
 )
 from effects import Host, failed
-from model_server import FORMATS, ModelServer, calls, model_server, refusal, text
+from model_server import FORMATS, Answer, ModelServer, Seen, calls, model_server, refusal, text
 from program import Program, Ran
 from stores import write
 
+ROOT = Path(__file__).resolve().parents[2]
 KEY = "sk-test-0123456789abcdef"
 COMMITS = (
     "---\nname: Small commits\ndescription: commits are small\ntype: feedback\n---\n"
@@ -610,6 +614,49 @@ def test_a_model_without_an_end_has_five_turns(
     ran = ask(memdir_http, server, provider, store, session, "--json")
     assert (ran.code, ran.json["ended"], ran.json["turns"]) == (0, "turns", 5)
     assert len(server.seen) == 5
+
+
+def test_a_command_that_is_stopped_leaves_what_is_whole(
+    memdir_http: Program, server: ModelServer, store: Path, session: Path
+) -> None:
+    """Under WASI nothing asks the command to stop: it ends while it waits for the model."""
+    asked, over = threading.Event(), threading.Event()
+
+    def hang(_: Seen) -> Answer:
+        asked.set()
+        over.wait(60)
+        return Answer(500)
+
+    write = ("Write", {"file_path": str(store / "feedback_commits.md"), "content": COMMITS})
+    server.answers = [calls(write), hang]
+    _, key, address, _ = FORMATS["anthropic"]
+    runner = ROOT / "demo" / "run_wasi.py"
+    options = ["--http", f"--env={key}={KEY}", f"--env={address}={server.url}"]
+    command = [ROOT / "dist" / "memdir-http.wasm", "extract", session, "--dir", store]
+    with subprocess.Popen(
+        [
+            sys.executable,
+            runner,
+            *options,
+            f"--dir={store.parent}",
+            *command,
+            "--model=anthropic/x",
+        ],
+        stderr=subprocess.DEVNULL,
+    ) as program:
+        assert asked.wait(120)
+        program.kill()
+    over.set()
+    assert (store / "feedback_commits.md").read_text() == COMMITS
+    assert (store / "MEMORY.md").read_text() == INDEX
+    assert not [path for path in store.rglob("*") if path.name == "lock"]
+    assert not list(store.rglob("*.memdir-tmp"))
+    assert len(server.seen) == 2
+    # The next one is not delayed, and looks at the same messages.
+    server.answers = [text("Done.")]
+    ran = ask(memdir_http, server, "anthropic", store, session, "--json")
+    assert (ran.code, ran.json["outcome"]) == (0, "done"), ran.stderr
+    assert "please always write small commits" in json.dumps(server.seen[-1].body["messages"])
 
 
 def test_a_model_that_refuses_is_told(

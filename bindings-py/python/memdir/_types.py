@@ -175,7 +175,7 @@ RunEnd = Literal["answered", "turns", "tokens", "stopped"]
 - `answered`: the model had nothing more to do.
 - `turns`: it had all the turns that it may take.
 - `tokens`: it had used up its tokens.
-- `stopped`: it was stopped, because the store was closed.
+- `stopped`: it was stopped, because nobody waited for it any longer.
 """
 
 InboxChangeKind = Literal["created", "changed", "deleted"]

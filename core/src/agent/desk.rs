@@ -303,7 +303,7 @@ impl Desk {
     /// What a path is, if it may be read.
     ///
     /// # Errors
-    /// `path-denied`, or why it cannot be told.
+    /// `permission`, or why it cannot be told.
     pub(super) async fn target(&self, host: &Host, path: &str) -> Result<Target, Error> {
         let platform = self.platform();
         let absolute = self.absolute(path)?;

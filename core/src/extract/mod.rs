@@ -150,7 +150,7 @@ pub enum RunEnd {
     Turns,
     /// It had used up its tokens.
     Tokens,
-    /// It was stopped, because the store was closed.
+    /// It was stopped, because nobody waited for it any longer.
     Stopped,
 }
 
