@@ -6,6 +6,7 @@ export {
   classifyPath,
   classifyToolCall,
   cutMemory,
+  conversationText,
   decideExtraction,
   decodeModelAnswer,
   decodeToolAnswer,

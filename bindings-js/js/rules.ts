@@ -521,6 +521,16 @@ export function decodeToolAnswer(name: string, status: number, body: string): To
 }
 
 /**
+ * A conversation as it is shown to a model that has not taken part in it: who said what, calls of tools and their
+ * results cut to 2,000 bytes each, the newest 120,000 bytes of all. What the agent's program has put in (`isMeta`),
+ * thinking and images are left out. Throws `invalid-argument` for what is no message.
+ */
+export function conversationText(messages: readonly Message[]): string {
+  const conversation = check.items(messages, "messages");
+  return rule((core) => core.conversationText(conversation));
+}
+
+/**
  * Whether the end of a turn is the time for an extraction; `messages` are looked at from their end (facts 6.1).
  * Throws `invalid-argument` for what is no message.
  */

@@ -489,6 +489,18 @@ pub fn decode_tool_answer(name: &str, status: u16, body: &str) -> Result<JsValue
     to_js(&rules::decode_tool_answer(name, status, body)?)
 }
 
+/// [`rules::conversation_text`].
+///
+/// # Errors
+/// The rule's own.
+#[wasm_bindgen(js_name = conversationText)]
+pub fn conversation_text(messages: Array) -> Result<String> {
+    Ok(rules::conversation_text(&Messages {
+        list: messages,
+        request: JsValue::UNDEFINED,
+    })?)
+}
+
 /// [`rules::decide_extraction`].
 ///
 /// # Errors

@@ -28,6 +28,7 @@ if (existsSync(COMPONENT)) {
       classify_tool_call: ({ name, input, places }) => withNulls(rules.classifyToolCall(name, input, withoutNulls(places))),
       cut_memory: ({ text, size, path, maxBytes }) =>
         withNulls(rules.cutMemory(text, BigInt(size), path, BigInt(maxBytes))),
+      conversation_text: ({ messages }) => rules.conversationText(messages.map(messageIn)),
       decide_extraction: ({ messages, state, gate }) =>
         decisionOut(rules.decideExtraction(messages.map(messageIn), withoutNulls(state), gateIn(gate))),
       decode_model_answer: ({ name, status, body }) => rules.decodeModelAnswer(name, status, body),

@@ -10,6 +10,7 @@ runVectors(
     classify_path: ({ path, places }) => rules.classifyPath(path, places),
     classify_tool_call: ({ name, input, places }) => rules.classifyToolCall(name, input, places),
     cut_memory: ({ text, size, path, maxBytes }) => rules.cutMemory(text, size, path, maxBytes),
+    conversation_text: ({ messages }) => rules.conversationText(messages),
     decide_extraction: ({ messages, state, gate }) => rules.decideExtraction(messages, state, gate),
     decode_model_answer: ({ name, status, body }) => rules.decodeModelAnswer(name, status, body),
     decode_tool_answer: ({ name, status, body }) => rules.decodeToolAnswer(name, status, body),

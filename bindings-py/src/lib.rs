@@ -21,8 +21,8 @@ mod _core {
     use super::flow::{Flow, Step, Stoppable, command, failure_code, probe};
     #[pymodule_export]
     use super::rules::{
-        batch_entries, choose_directory, classify_path, classify_tool_call, cut_memory,
-        decide_extraction, decode_model_answer, decode_tool_answer, default_scope,
+        batch_entries, choose_directory, classify_path, classify_tool_call, conversation_text,
+        cut_memory, decide_extraction, decode_model_answer, decode_tool_answer, default_scope,
         encode_model_request, encode_tool_request, env_flag, error_table, format_manifest,
         grant_bytes, injective_key, lint_memories, may_write, memory_age, memory_enabled,
         memory_file_name, merge_team_index, parse_frontmatter, parse_settings, parse_transcript,

@@ -681,6 +681,28 @@ pub(crate) fn decode_tool_answer(
     apply(py, || rules::decode_tool_answer(&name.0, status.0, &body.0))
 }
 
+/// Give a conversation as it is shown to a model that has not taken part in it: who said what, calls of
+/// tools and their results cut to 2,000 bytes each, the newest 120,000 bytes of all. What the agent's program
+/// has put in (`isMeta`), thinking and images are left out.
+///
+/// Raises `InputError` with code `invalid-argument` for what is no message, or JSON.
+///
+/// Source: reference facts 6.4.
+#[pyfunction]
+#[pyo3(signature = (
+    messages: "collections.abc.Sequence[_types.Message | collections.abc.Mapping[str, Any]]"
+) -> "str")]
+pub(crate) fn conversation_text(
+    py: Python<'_>,
+    messages: Vec<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let messages = PyTuple::new(py, messages)?;
+    let messages = Talk::new(&messages, None);
+    let text = guarded(|| rules::conversation_text(&messages));
+    messages.end()?;
+    text.map_err(|error| raise(py, &error))
+}
+
 /// Decide at the end of a turn whether it is time to extract memories. Cheap reasons against it come
 /// first; what the agent has written itself is looked for before the throttle, so that it uses up no turn.
 ///

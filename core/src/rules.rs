@@ -3,7 +3,7 @@
 
 pub use crate::agent::read_only_command;
 pub use crate::error::error_table;
-pub use crate::extract::decide_extraction;
+pub use crate::extract::{conversation_text, decide_extraction};
 pub use crate::lint::lint_memories;
 pub use crate::memory::{
     default_scope, format_manifest, memory_age, parse_frontmatter, truncate_index,

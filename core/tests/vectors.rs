@@ -27,11 +27,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rules that have vectors. A file of another name, or none of one of these, is a failure.
-const RULES: [(&str, Rule); 40] = [
+const RULES: [(&str, Rule); 41] = [
     ("batch_entries", batch_entries),
     ("choose_directory", choose_directory),
     ("classify_path", classify_path),
     ("classify_tool_call", classify_tool_call),
+    ("conversation_text", conversation_text),
     ("cut_memory", cut_memory),
     ("decide_extraction", decide_extraction),
     ("decode_model_answer", decode_model_answer),
@@ -740,6 +741,19 @@ fn decide_extraction(value: Value) -> Result<Result<Value, Value>, String> {
     } = input(value)?;
     match rules::decide_extraction(&messages, &state, &gate) {
         Ok(decision) => output(decision),
+        Err(error) => refused(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    messages: Vec<Message>,
+}
+
+fn conversation_text(value: Value) -> Result<Result<Value, Value>, String> {
+    match rules::conversation_text(&input::<Said>(value)?.messages) {
+        Ok(text) => output(text),
         Err(error) => refused(&error),
     }
 }

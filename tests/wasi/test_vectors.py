@@ -41,6 +41,7 @@ ARGUMENTS = {
     "decode_model_answer": ["name", "status", "body"],
     "encode_tool_request": ["model", "request"],
     "decode_tool_answer": ["name", "status", "body"],
+    "conversation_text": ["messages"],
     "decide_extraction": ["messages", "state", "gate"],
     "parse_transcript": ["text"],
     "memory_file_name": ["type", "name", "number"],
@@ -111,7 +112,7 @@ def complete(rule: str, given: dict[str, Any]) -> dict[str, Any]:
                 "model": {"apiKey": None, "baseUrl": None, **given["model"]},
                 "request": given["request"] | {"tools": tools},
             }
-        case "decide_extraction":
+        case "decide_extraction" | "conversation_text":
             return given | {"messages": messages(given["messages"])}
         case "update_memory":
             return given | {"changes": NO_CHANGES | given["changes"]}

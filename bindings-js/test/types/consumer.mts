@@ -52,6 +52,7 @@ import {
   classifyPath,
   classifyToolCall,
   cutMemory,
+  conversationText,
   decideExtraction,
   decodeModelAnswer,
   decodeToolAnswer,
@@ -262,6 +263,8 @@ export function extractionRules(messages: readonly Message[], request: ToolReque
   const { places } = ({} as Memdir).opened;
   const flags = { interactive: true, remote: false, extract: true, extractNonInteractive: false, running: false, trailing: false };
   const state: ExtractionState = { cursor: null, turns: 0 };
+  const told: string = conversationText(messages);
+  void told;
   const decision: ExtractionDecision = decideExtraction(messages, state, { agent: "main", every: 1, places, ...flags });
   const transcript: Transcript = parseTranscript("");
   const { body }: ModelHttp = encodeToolRequest({ name: "anthropic/x" }, request);

@@ -18,6 +18,7 @@ __all__ = [
     "classify_path",
     "classify_tool_call",
     "command",
+    "conversation_text",
     "cut_memory",
     "decide_extraction",
     "decode_model_answer",
@@ -403,6 +404,19 @@ def command(
 ) -> Flow[int]:
     """
     The command line; ends with the exit code.
+    """
+
+def conversation_text(
+    messages: collections.abc.Sequence[_types.Message | collections.abc.Mapping[str, Any]],
+) -> str:
+    """
+    Give a conversation as it is shown to a model that has not taken part in it: who said what, calls of
+    tools and their results cut to 2,000 bytes each, the newest 120,000 bytes of all. What the agent's program
+    has put in (`isMeta`), thinking and images are left out.
+
+    Raises `InputError` with code `invalid-argument` for what is no message, or JSON.
+
+    Source: reference facts 6.4.
     """
 
 def cut_memory(text: str, *, size: int, path: str, max_bytes: int) -> _types.CutMemory:

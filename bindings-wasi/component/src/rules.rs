@@ -207,6 +207,10 @@ impl Guest for Component {
         }
     }
 
+    fn conversation_text(messages: Vec<Message>) -> Result<String, Error> {
+        rules::conversation_text(&Said(messages)).map_err(Into::into)
+    }
+
     fn decide_extraction(
         messages: Vec<Message>,
         state: ExtractionState,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use decide::{ExtractionDecision, ExtractionGate, Verdict, decide_extraction};
 pub(crate) use decide::{finished, first_new, is_final, recognised};
+pub use talk::conversation_text;
 pub(crate) use talk::talk;
 
 use crate::error::ErrorCode;

@@ -1,9 +1,22 @@
 //! A conversation as text, for a model that has not taken part in it.
 
-use crate::conversation::{Block, Content, Message};
+use crate::conversation::{Block, Content, Conversation, Message};
+use crate::error::Error;
 use crate::limits::{EXTRACT_RESULT_BYTES, EXTRACT_TALK_BYTES};
 use crate::model::Role;
 use crate::tool::cut;
+
+/// A conversation as it is shown to a model that has not taken part in it: who said what, calls of tools and their
+/// results cut to 2,000 bytes each, the newest 120,000 bytes of all. What the agent's program has put in
+/// (`isMeta`), thinking and images are left out.
+///
+/// # Errors
+/// `invalid-argument` for what is no message.
+pub fn conversation_text(messages: &dyn Conversation) -> Result<String, Error> {
+    let all = (0..messages.len()).map(|at| messages.message(at));
+    let all: Vec<Message> = all.collect::<Result<_, _>>()?;
+    Ok(talk(&all).0)
+}
 
 /// The newest of the messages that fit, and how many did not. What the agent's program has put into the
 /// conversation is left out: recalled memories are not to be saved once more.
@@ -25,6 +38,11 @@ pub(crate) fn talk(messages: &[Message]) -> (String, usize) {
         let more = if rest.is_empty() { "" } else { "…" };
         room = room.saturating_sub(shown.len());
         parts.push(format!("{shown}{more}"));
+    }
+    if left > 0 {
+        parts.push(format!(
+            "(messages before these that are not shown: {left})"
+        ));
     }
     parts.reverse();
     (parts.join("\n\n"), left)
