@@ -14,6 +14,7 @@ mod secrets;
 mod serving;
 mod store;
 mod team;
+mod tokens;
 mod transcript;
 
 use std::error::Error;
@@ -61,6 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["server"] => return in_folder(|folder| serving::measure(root, folder)),
         ["extract"] => return in_folder(|folder| extract(root, folder)),
         ["transcript"] => return in_folder(transcript),
+        ["tokens", paths @ ..] => return tokens::pieces(paths),
         ["saving"] => return in_folder(|folder| saving(root, folder)),
         [split, ..] => return quality::compare(root, split, 0),
     }

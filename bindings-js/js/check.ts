@@ -3,7 +3,15 @@
 // must not do so inside of it.
 
 import { invalidArgument, invalidText, isMemdirError } from "./errors.js";
-import type { ExtractionGate, ExtractionState, MemoryPlaces, Platform, RunReport } from "./types.js";
+import type {
+  DreamGate,
+  ExtractionGate,
+  ExtractionState,
+  MemoryPlaces,
+  NotesState,
+  Platform,
+  RunReport,
+} from "./types.js";
 
 /** A text. */
 export function text(value: unknown, name: string): string {
@@ -120,9 +128,14 @@ export function optionalDuration(value: unknown, name: string): number | undefin
   return value === undefined || value === null ? undefined : count(value, name, Number.MAX_SAFE_INTEGER);
 }
 
-/** A number of bytes. */
+/** A number of bytes or tokens. */
 export function size(value: unknown, name: string): number {
   return count(value, name, Number.MAX_SAFE_INTEGER);
+}
+
+/** A number of bytes or tokens, or nothing. */
+export function optionalSize(value: unknown, name: string): number | undefined {
+  return value === undefined || value === null ? undefined : size(value, name);
 }
 
 /** Texts by name. */
@@ -245,6 +258,34 @@ export function extractionState(value: unknown, name: string): ExtractionState {
     turns: count(given["turns"], `${name}.turns`),
   };
 }
+
+/** How far the notes of a session have come, or nothing. */
+export function optionalNotesState(value: unknown, name: string): NotesState | undefined {
+  if (value === undefined || value === null) {
+    return undefined;
+  }
+  const given = options(value, name, ["lastTokens", "cursor", "lastSummarised"]);
+  return {
+    lastTokens: optionalSize(given["lastTokens"], `${name}.lastTokens`) ?? null,
+    cursor: optionalText(given["cursor"], `${name}.cursor`) ?? null,
+    lastSummarised: optionalText(given["lastSummarised"], `${name}.lastSummarised`) ?? null,
+  };
+}
+
+/** What decides on a dream. */
+export function dreamGate(value: unknown, name: string): DreamGate {
+  const given = options(object(value, name), name, [...DREAM_GATE, "nowMs", "lastMs", "countedMs", "sessions"]);
+  const flags = DREAM_GATE.map((key) => [key, flag(given[key], `${name}.${key}`)]);
+  return {
+    ...(Object.fromEntries(flags) as Record<(typeof DREAM_GATE)[number], boolean>),
+    nowMs: time(given["nowMs"], `${name}.nowMs`),
+    lastMs: optionalTime(given["lastMs"], `${name}.lastMs`),
+    countedMs: optionalTime(given["countedMs"], `${name}.countedMs`),
+    sessions: optionalCount(given["sessions"], `${name}.sessions`),
+  };
+}
+
+const DREAM_GATE = ["dream", "enabled", "remote", "dailyLog"] as const;
 
 /** What decides on an extraction besides the messages. */
 export function extractionGate(value: unknown, name: string): ExtractionGate {

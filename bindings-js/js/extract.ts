@@ -39,6 +39,33 @@ export function asked(given: Record<string, unknown>): Record<string, unknown> {
   });
 }
 
+/** What {@link Memdir.afterTurn} takes. */
+export const AFTER_TURN_OPTIONS = [
+  "agent",
+  "interactive",
+  "remote",
+  "session",
+  "request",
+  "readRoots",
+  "review",
+  "naturalBreak",
+  "extraction",
+  "notes",
+  "signal",
+];
+
+/** What the core is told after a turn; what is not given stays as the core has it. */
+export function askedAfterTurn(given: Record<string, unknown>): Record<string, unknown> {
+  const { extraction } = given;
+  return check.named({
+    ...asked(given),
+    naturalBreak: check.optionalFlag(given["naturalBreak"], "naturalBreak"),
+    extraction:
+      extraction === undefined || extraction === null ? undefined : check.extractionState(extraction, "extraction"),
+    notes: check.optionalNotesState(given["notes"], "notes"),
+  });
+}
+
 /** Makes the runs of an extraction with `runner`. How each ended is told to the core in any case. */
 export async function extractWith(
   runner: ExtractionRunner,

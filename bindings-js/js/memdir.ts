@@ -4,17 +4,23 @@
 import * as check from "./check.js";
 import { call, core, end, type Core, type Store } from "./core.js";
 import { invalidArgument } from "./errors.js";
-import { asked, EXTRACT_OPTIONS, extractWith } from "./extract.js";
-import { drive, type Flow } from "./host.js";
+import { AFTER_TURN_OPTIONS, asked, askedAfterTurn, EXTRACT_OPTIONS, extractWith } from "./extract.js";
+import { drive, type Flow, type Run } from "./host.js";
 import { inbox } from "./inbox.js";
 import { unpackScan, type PackedScan } from "./pack.js";
+import { session } from "./session.js";
 import { environment, homeDirectory, workingDirectory } from "./surroundings.js";
 import { team } from "./team.js";
 import { toolHandlers, type MemoryToolHandlers } from "./tool.js";
 import type {
+  AfterTurn,
+  AfterTurnOptions,
   AgentScope,
   CallOptions,
   DrainOptions,
+  Dream,
+  DreamOptions,
+  DreamUndone,
   ExtractOptions,
   Extraction,
   ExtractionRunner,
@@ -31,6 +37,7 @@ import type {
   RecallOptions,
   SaveOptions,
   Scan,
+  SessionNotes,
   Team,
   TokenFunction,
   Transcript,
@@ -63,6 +70,8 @@ const RECALL_OPTIONS = [
   "state",
   "signal",
 ];
+
+const DREAM_OPTIONS = ["force", "dryRun", "logs", "session", "remote", "readRoots", "signal"];
 
 const SAVE_OPTIONS = ["type", "name", "description", "body", "scope", "path", "expect"] as const;
 
@@ -312,8 +321,69 @@ export class Memdir implements AsyncDisposable {
   }
 
   /**
-   * Waits for extractions that are under way, also for those that are queued behind them; gives whether all came
-   * to their end by themselves. What is not done in time is stopped before its next call (facts 6.5).
+   * Does what is to be done in the background after a turn: {@link Memdir.extract}, the notes of the session
+   * ({@link SessionNotes.update}) and {@link Memdir.dream}, in this order and each when it is time. Call it in
+   * place of these at the end of every turn; need not be awaited, and {@link Memdir.close} waits for it. What fails
+   * is told in its result and does not keep the others from their turn.
+   *
+   * Rejects with `invalid-argument` and `invalid-text` for what is no message among those that are looked at,
+   * and with `closed`.
+   */
+  async afterTurn(messages: readonly Message[], options?: AfterTurnOptions): Promise<AfterTurn> {
+    const conversation = check.items(messages, "messages");
+    const given = check.options(options, "options", AFTER_TURN_OPTIONS);
+    const signal = check.optionalSignal(given["signal"]);
+    const wanted = askedAfterTurn(given);
+    const { request } = given;
+    const result = await this.#drive<string>(signal, (store) => store.afterTurn(conversation, request, wanted));
+    return JSON.parse(result) as AfterTurn;
+  }
+
+  /**
+   * Lets the store's model put the memory in order when it is time, which is 24 hours after the last time and
+   * when five sessions were held since: what is double is merged, what is wrong corrected, what is missing
+   * added. Needs {@link Features.dream} unless it is forced. What the model does takes effect together at its end,
+   * where nobody else has changed it meanwhile, and can be taken back with {@link Memdir.undoDream} (facts 7).
+   *
+   * Rejects with `no-model` when there is none, `invalid-argument`, `closed`, or what the disk gave. A run that
+   * does not come to its end is a result, `failed`, and changes nothing.
+   */
+  async dream(options?: DreamOptions): Promise<Dream> {
+    const given = check.options(options, "options", DREAM_OPTIONS);
+    const signal = check.optionalSignal(given["signal"]);
+    const { readRoots } = given;
+    const wanted = check.named({
+      force: check.optionalFlag(given["force"], "force"),
+      dryRun: check.optionalFlag(given["dryRun"], "dryRun"),
+      logs: check.optionalFlag(given["logs"], "logs"),
+      session: check.optionalText(given["session"], "session"),
+      remote: check.optionalFlag(given["remote"], "remote"),
+      readRoots: readRoots === undefined ? undefined : check.texts(readRoots, "readRoots"),
+    });
+    return JSON.parse(await this.#drive<string>(signal, (store) => store.dream(wanted))) as Dream;
+  }
+
+  /**
+   * Takes the last dream back that was not taken back yet. What somebody has changed since stays; in indexes
+   * only what the dream has changed goes. Rejects with `disabled`, `busy`, or what the disk gave.
+   */
+  async undoDream(options?: CallOptions): Promise<DreamUndone> {
+    return this.#run(check.signalOf(options), (store) => store.undoDream());
+  }
+
+  /**
+   * The notes of one session, which a compaction puts in place of a summary. `id` is the one that the agent
+   * has for it. Nothing is made before the first update.
+   */
+  session(id: string): SessionNotes {
+    const whole = check.text(id, "id");
+    const run: Run = (signal, start) => this.#run(signal, start);
+    return session(whole, run, (signal, start) => this.#drive(signal, start));
+  }
+
+  /**
+   * Waits for extractions, notes and dreams that are under way, also for extractions that are queued behind
+   * them; gives whether all came to their end by themselves. What is not done in time is stopped before its next call (facts 6.5).
    */
   async drain(options?: DrainOptions): Promise<boolean> {
     const given = check.options(options, "options", ["timeoutMs", "signal"]);
@@ -379,8 +449,8 @@ export class Memdir implements AsyncDisposable {
   }
 
   /**
-   * Ends the use of the store: stops {@link Team.watch}, waits for the operations that run, for extractions
-   * as {@link Memdir.drain} does, and writes what is still to be written. When the team's server was spoken
+   * Ends the use of the store: stops {@link Team.watch}, waits for the operations that run, for those in
+   * the background as {@link Memdir.drain} does, and writes what is still to be written. When the team's server was spoken
    * to, what was changed here since goes there, which takes at most two seconds; an event (`team-not-sent`)
    * names what did not make it.
    * Everything that begins after it rejects with `closed`, but for another `close`, which waits for the
@@ -409,7 +479,7 @@ export class Memdir implements AsyncDisposable {
     }
   }
 
-  /** Runs a flow that closing does not wait for by itself: for extractions the core does, within limits. */
+  /** Runs a flow that closing does not wait for by itself: for what is in the background the core does, within limits. */
   async #drive<T>(signal: AbortSignal | undefined, start: (store: Store) => Flow): Promise<T> {
     const flow = call(this.#core, () => start(this.#store));
     return drive<T>(this.#core, flow, this.#user, signal);

@@ -7,9 +7,13 @@ import * as check from "./check.js";
 import { call, core, type Core } from "./core.js";
 import type {
   Age,
+  Awake,
   Choice,
+  Compaction,
+  CompactionQuestion,
   CutMemory,
   DirectoryQuestion,
+  DreamGate,
   Edited,
   Enabled,
   EnabledSettings,
@@ -23,6 +27,7 @@ import type {
   IndexEntry,
   LintInput,
   LintMemory,
+  LockLook,
   MemoryChanges,
   MemoryHeader,
   MemoryPlaces,
@@ -32,6 +37,8 @@ import type {
   ModelHttp,
   ModelOptions,
   ModelRequest,
+  NotesDue,
+  NotesMeasure,
   PathKind,
   Platform,
   RankedMemory,
@@ -41,6 +48,7 @@ import type {
   Settings,
   ShellStage,
   TeamAction,
+  TemplateValues,
   ToolAnswer,
   ToolClass,
   ToolRequest,
@@ -566,6 +574,97 @@ export function parseTranscript(text: string): Transcript {
 }
 
 /**
+ * Whether it is time to bring the notes of a session up to date: the conversation has 10,000 tokens, has grown by
+ * 5,000 since the last update, and three tools were called since; with `naturalBreak`, in place of the calls also
+ * an answer that calls none (facts 8.1).
+ */
+export function sessionNotesDue(question: NotesDue): boolean {
+  const given = check.options(question, "question", NOTES_DUE);
+  const tokens = check.size(given["tokens"], "tokens");
+  const lastTokens = check.optionalSize(given["lastTokens"], "lastTokens");
+  const toolCalls = check.size(given["toolCalls"], "toolCalls");
+  const naturalBreak = check.optionalFlag(given["naturalBreak"], "naturalBreak") ?? false;
+  const lastTurnCalls = check.optionalFlag(given["lastTurnCalls"], "lastTurnCalls") ?? false;
+  return rule((core) => core.sessionNotesDue(tokens, lastTokens, toolCalls, naturalBreak, lastTurnCalls));
+}
+
+/**
+ * How long notes are and which of their sections are too long (facts 8.3). Sections begin at headings of the
+ * first level outside code.
+ */
+export function measureNotes(text: string): NotesMeasure {
+  const whole = check.text(text, "text");
+  return rule((core) => core.measureNotes(whole));
+}
+
+/**
+ * Whether nothing was noted yet (facts 8.4): every line is blank, a heading of the first level, a line in italics,
+ * or a line of the template.
+ */
+export function notesAreEmpty(text: string, template: string): boolean {
+  const whole = check.text(text, "text");
+  const before = check.text(template, "template");
+  return rule((core) => core.notesAreEmpty(whole, before));
+}
+
+/** How many tokens a text takes, estimated without a tokenizer. */
+export function estimateTokens(text: string): number {
+  const whole = check.text(text, "text");
+  return rule((core) => core.estimateTokens(whole));
+}
+
+/**
+ * Puts notes in place of the messages that they cover (facts 8.4). What came after the last message that they
+ * cover is kept, and so many messages before it that there are 10,000 tokens and five messages with text, but none
+ * more once there are 40,000 tokens. A result of a tool is kept with its call, and the parts of one answer are
+ * kept together. Throws `invalid-argument` for what is no message.
+ */
+export function compactionCut(question: CompactionQuestion): Compaction {
+  const given = check.options(question, "question", COMPACTION);
+  const messages = check.items(given["messages"], "messages");
+  const lastSummarised = check.optionalText(given["lastSummarised"], "lastSummarised");
+  const notes = check.optionalText(given["notes"], "notes");
+  const template = check.text(given["template"], "template");
+  const boundary = check.optionalCount(given["boundary"], "boundary");
+  return rule((core) => core.compactionCut(messages, lastSummarised, notes, template, boundary));
+}
+
+/**
+ * Puts the values in place of words in double braces. Other words stay as they are, and what is put in is not
+ * looked at again.
+ */
+export function fillTemplate(text: string, values: TemplateValues): string {
+  const whole = check.text(text, "text");
+  const { currentNotes, notesPath } = check.options(values, "values", ["currentNotes", "notesPath"]);
+  const notes = check.text(currentNotes, "values.currentNotes");
+  const path = check.text(notesPath, "values.notesPath");
+  return rule((core) => core.fillTemplate(whole, notes, path));
+}
+
+/**
+ * Why it is not the time to dream; null when it is (facts 7.1). A time that lies ahead says nothing, as the clock
+ * was set back since.
+ */
+export function decideDream(gate: DreamGate): Awake | null {
+  const { dream, enabled, remote, dailyLog, nowMs, lastMs, countedMs, sessions } = check.dreamGate(gate, "gate");
+  return rule((core) => core.decideDream(dream, enabled, remote, dailyLog, nowMs, lastMs, countedMs, sessions));
+}
+
+/**
+ * Whether another dream is under way: the file is younger than an hour, names a process, and that lives. Where
+ * nobody can tell, it is held to live. An older file is free even so, as the number may be another process's by
+ * now; one that lies as far ahead is as strange (facts 7.2).
+ */
+export function lockIsHeld(look: LockLook): boolean {
+  const given = check.options(look, "look", ["nowMs", "mtimeMs", "body", "alive"]);
+  const nowMs = check.time(given["nowMs"], "nowMs");
+  const mtimeMs = check.time(given["mtimeMs"], "mtimeMs");
+  const body = check.text(given["body"], "body");
+  const alive = check.optionalFlag(given["alive"] ?? undefined, "alive");
+  return rule((core) => core.lockIsHeld(nowMs, mtimeMs, body, alive));
+}
+
+/**
  * Takes a model's shell command apart, if it does nothing but read: the programs of its pipe, in order, for
  * whoever runs them without a shell and looks at their paths first (facts 6.3).
  *
@@ -590,6 +689,9 @@ function indexEntry(value: unknown): { name?: string; description?: string | und
   const { name, description } = check.optionalTexts(value, "entry", ["name", "description"]);
   return { name: check.text(name, "entry.name"), description };
 }
+
+const NOTES_DUE = ["tokens", "lastTokens", "toolCalls", "naturalBreak", "lastTurnCalls"] as const;
+const COMPACTION = ["messages", "lastSummarised", "notes", "template", "boundary"] as const;
 
 /** Where settings come from. */
 const SOURCES = ["policy", "flag", "local", "project", "user"] as const;

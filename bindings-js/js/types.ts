@@ -1076,6 +1076,391 @@ export type ExtractionRunner = (
   },
 ) => RunReport | void | Promise<RunReport | void>;
 
+/** How a dream is asked for. */
+export interface DreamOptions extends CallOptions {
+  /**
+   * Whether it is done whatever time it is, as when a person asks for it; false unless it is given. One under
+   * way elsewhere keeps it from being done all the same.
+   */
+  force?: boolean | undefined;
+  /** Whether nothing is changed, and the result says what would be; false unless it is given. */
+  dryRun?: boolean | undefined;
+  /** Whether only the daily logs are distilled into memories; false unless it is given. */
+  logs?: boolean | undefined;
+  /** The session that it is asked in, whose transcript is still being written. */
+  session?: string | null | undefined;
+  /**
+   * Whether it runs on somebody else's machine, false unless it is given; so it is too when
+   * `CLAUDE_CODE_REMOTE` is set.
+   */
+  remote?: boolean | undefined;
+  /** Folders besides the working directory, the store and the transcripts that may be read in, absolute. */
+  readRoots?: readonly string[] | undefined;
+}
+
+/**
+ * What became of a dream:
+ *
+ * - `done`: a model has looked over the memory; it may have changed nothing.
+ * - `skipped`: there was nothing to be done; `reason` says why.
+ * - `failed`: it did not come to its end, and nothing was changed; the next one does not wait for it.
+ */
+export type DreamOutcome = "done" | "skipped" | "failed";
+
+/**
+ * Why there was nothing to be done, in the order in which it is looked at:
+ *
+ * - `sub-agent`: it was the turn of another agent than the main one.
+ * - `off`: {@link Features.dream} is off.
+ * - `disabled`: memory is off.
+ * - `remote`: it runs on somebody else's machine.
+ * - `daily-log`: notes go to daily logs, which are distilled when somebody asks for it.
+ * - `too-soon`: the last one was less than 24 hours ago.
+ * - `counted`: sessions were counted less than 10 minutes ago.
+ * - `few-sessions`: fewer than five sessions have been held since.
+ * - `locked`: another one is under way.
+ */
+export type Awake =
+  | "sub-agent"
+  | "off"
+  | "disabled"
+  | "remote"
+  | "daily-log"
+  | "too-soon"
+  | "counted"
+  | "few-sessions"
+  | "locked";
+
+/** What became of a dream (facts 7). */
+export interface Dream {
+  /** What became of it. */
+  outcome: DreamOutcome;
+  /** Why it was skipped; null otherwise. */
+  reason: Awake | null;
+  /** What it can be taken back by; null when nothing was changed. */
+  id: string | null;
+  /** The memories that were changed or made, relative to the store, without indexes. */
+  improved: string[];
+  /** Those that were removed. */
+  removed: string[];
+  /** What was to be changed and was not, because somebody else had changed it meanwhile. */
+  conflicts: string[];
+  /** What a user is told, `Improved 3 memories`; null when nothing was changed. */
+  notice: string | null;
+  /** What would be changed, of a dry run. */
+  changes: InboxChange[];
+  /** How many sessions there were to look at. */
+  sessions: number;
+  /** How many turns the model took. */
+  turns: number;
+  /** How the run ended; null when there was none. */
+  ended: RunEnd | null;
+  /** The tokens that it took. */
+  usage: Usage;
+  /** Why it failed; null otherwise. */
+  code: ErrorCode | null;
+  /** The same for a person; null otherwise. */
+  message: string | null;
+  /** What else should be known. */
+  report: ReportEntry[];
+}
+
+/** What came of taking a dream back. */
+export interface DreamUndone {
+  /** Which one; null when there is none to take back. */
+  id: string | null;
+  /** What is as it was before. */
+  restored: string[];
+  /** What somebody has changed since, and stays as it is. */
+  conflicts: string[];
+}
+
+/**
+ * What decides on a dream. A caller that has not counted the sessions yet leaves them out, and counts them when
+ * the answer is null.
+ */
+export interface DreamGate {
+  /** {@link Features.dream}. */
+  dream: boolean;
+  /** Whether memory is on. */
+  enabled: boolean;
+  /** Whether it runs on somebody else's machine. */
+  remote: boolean;
+  /** {@link Features.dailyLog}. */
+  dailyLog: boolean;
+  /** Now, in milliseconds since the epoch. */
+  nowMs: number;
+  /** When the last one succeeded; null when none has. */
+  lastMs?: number | null | undefined;
+  /** When this process has counted sessions last; null when it has not. */
+  countedMs?: number | null | undefined;
+  /** Sessions that were held since the last one, without the current one; null before they are counted. */
+  sessions?: number | null | undefined;
+}
+
+/** What was seen of the file that says who dreams, `.consolidate-lock` in the store. */
+export interface LockLook {
+  /** Now, in milliseconds since the epoch. */
+  nowMs: number;
+  /** Its modification time. */
+  mtimeMs: number;
+  /** Its text. */
+  body: string;
+  /** Whether the process lives that the body names; null where that cannot be told. */
+  alive?: boolean | null | undefined;
+}
+
+/** How far the notes of a session have come: plain data. */
+export interface NotesState {
+  /**
+   * The tokens that the conversation had at the last update; fewer when it has become shorter since. Null
+   * before the first one.
+   */
+  lastTokens: number | null;
+  /** The last message that an update has looked at. Calls of tools are counted from there. */
+  cursor: string | null;
+  /** The last message of which the notes have what matters, for a compaction. */
+  lastSummarised: string | null;
+}
+
+/** How notes are brought up to date. */
+export interface NotesOptions extends CallOptions {
+  /** Whether it is done now, whatever `sessionNotesDue` of `memdir/rules` says; false unless it is given. */
+  force?: boolean | undefined;
+  /** Whether the end of a turn counts as much as calls of tools; false unless it is given. */
+  naturalBreak?: boolean | undefined;
+  /** As {@link ExtractOptions.request}. */
+  request?: object | string | null | undefined;
+  /**
+   * What the last update of this session gave, after a restart. A store that knows better does not look at
+   * it.
+   */
+  state?: NotesState | null | undefined;
+}
+
+/**
+ * What became of an update of notes:
+ *
+ * - `done`: a model has looked at what is new; it may have changed nothing.
+ * - `skipped`: there was nothing to be done; `reason` says why.
+ * - `failed`: it did not come to its end. What was written by then stays, and the same messages are looked at
+ *   again the next time.
+ */
+export type NotesOutcome = "done" | "skipped" | "failed";
+
+/**
+ * Why there was nothing to be done:
+ *
+ * - `disabled`: memory is off.
+ * - `nothing-new`: no message has come since the last one.
+ * - `not-due`: it is not yet time.
+ * - `running`: another one of the same session is under way.
+ * - `paused`: the model's provider had no more to give a moment ago.
+ */
+export type NotesSkip = "disabled" | "nothing-new" | "not-due" | "running" | "paused";
+
+/** How long one section of notes is. */
+export interface NotesSection {
+  /** Its heading; empty for what stands before the first one. */
+  heading: string;
+  /** Its tokens, estimated, the heading included. */
+  tokens: number;
+  /** Whether it is longer than it should be (2,000 tokens). */
+  isOver: boolean;
+}
+
+/** How long notes are. */
+export interface NotesMeasure {
+  /** Tokens of the whole, estimated. */
+  tokens: number;
+  /** Its parts, in their order. */
+  sections: NotesSection[];
+  /** Whether the whole is longer than it should be (12,000 tokens). */
+  isOver: boolean;
+}
+
+/** What became of an update of notes (facts 8). */
+export interface NotesResult {
+  /** What became of it. */
+  outcome: NotesOutcome;
+  /** Why it was skipped; null otherwise. */
+  reason: NotesSkip | null;
+  /** The file of the notes, absolute; null when memory is off. */
+  path: string | null;
+  /** Whether the notes are others than before. */
+  changed: boolean;
+  /** How many turns the model took. */
+  turns: number;
+  /** How the run ended; null when there was none. */
+  ended: RunEnd | null;
+  /** The tokens that it took. */
+  usage: Usage;
+  /** Why it failed; null otherwise. */
+  code: ErrorCode | null;
+  /** The same for a person; null otherwise. */
+  message: string | null;
+  /** The sections that are longer than they should be afterwards; the next update is told to shorten them. */
+  overLimit: NotesSection[];
+  /** How far it has come, for {@link NotesOptions.state}. */
+  state: NotesState;
+  /**
+   * What else should be known: what looks like a secret, a template that cannot be read, messages that the model
+   * was not shown.
+   */
+  report: ReportEntry[];
+}
+
+/** What is asked when a conversation is about to be compacted. */
+export interface CompactionOptions extends CallOptions {
+  /** As {@link CompactionQuestion.boundary}. */
+  boundary?: number | null | undefined;
+  /** As {@link NotesOptions.state}. */
+  state?: NotesState | null | undefined;
+}
+
+/** What decides on a compaction. */
+export interface CompactionQuestion {
+  /** The conversation. */
+  messages: readonly Message[];
+  /**
+   * The last message of which the notes have what matters; null when that is not known, as in a session that
+   * was taken up again.
+   */
+  lastSummarised?: string | null | undefined;
+  /** The notes; null when there are none. */
+  notes?: string | null | undefined;
+  /** What they began as. */
+  template: string;
+  /**
+   * The message that the last compaction has put in place of others, by its index; what is kept reaches back to
+   * the one behind it at most. Null when there was none, or it need not be heeded.
+   */
+  boundary?: number | null | undefined;
+}
+
+/**
+ * Why the notes cannot be used, and the conversation is compacted with a summary:
+ *
+ * - `off`: memory is off, or `DISABLE_CLAUDE_CODE_SM_COMPACT` is set.
+ * - `no-notes`: there are none.
+ * - `empty-notes`: nothing was written into them yet.
+ * - `unreadable`: they cannot be read.
+ * - `unknown-message`: the last message that they have is not in the conversation any more.
+ */
+export type CompactionReason = "off" | "no-notes" | "empty-notes" | "unreadable" | "unknown-message";
+
+/** What comes in place of the conversation: the notes, and behind them its messages from a place on. */
+export interface Compaction {
+  /** The notes, sections that are far too long cut; null when they cannot be used. */
+  notes: string | null;
+  /**
+   * The index of the first message that stays, the number of messages when none does; null without notes.
+   */
+  keepFrom: number | null;
+  /** Why there are no notes; null otherwise. */
+  reason: CompactionReason | null;
+  /**
+   * Tokens of the notes and of what stays. An agent that would have to compact these too does better with a
+   * summary.
+   */
+  tokens: number;
+}
+
+/**
+ * The notes of one session. They are in the project's folder below the config home, at
+ * `projects/<slug>/<session id>/session-memory/summary.md`, where the slug is that of the working directory.
+ * Everything rejects with `invalid-argument` for an id that is no single file name, and where the store was
+ * opened without a working directory.
+ */
+export interface SessionNotes {
+  /**
+   * Lets the store's model bring the notes up to date when it is time, see `sessionNotesDue` of
+   * `memdir/rules`. `messages` are all of the conversation. The model may edit this one file and nothing else.
+   * While another one of the same session is under way, it is `skipped`.
+   *
+   * Rejects with `no-model` when there is none, `invalid-argument` and `invalid-text` for what is no message,
+   * `closed`, or what the disk gave before the run. A run that does not come to its end is a result, `failed`.
+   */
+  update(messages: readonly Message[], options?: NotesOptions): Promise<NotesResult>;
+  /**
+   * The notes; null when there are none, or memory is off. Rejects with `not-text`, `too-large`, `unsupported`,
+   * or what reading gave.
+   */
+  notes(options?: CallOptions): Promise<string | null>;
+  /**
+   * What comes in place of a conversation that is about to be compacted, see `compactionCut` of
+   * `memdir/rules`. An update that is under way is waited for, for 15 seconds at most. Notes that cannot be
+   * read are told in an event, and the conversation is compacted without them.
+   */
+  forCompaction(messages: readonly Message[], options?: CompactionOptions): Promise<Compaction>;
+  /**
+   * The file of the notes, absolute, whether it is there or not. Rejects with `disabled` when memory is off.
+   */
+  path(options?: CallOptions): Promise<string>;
+}
+
+/** What decides whether it is time to bring the notes of a session up to date. */
+export interface NotesDue {
+  /** Tokens of the whole conversation. */
+  tokens: number;
+  /** How many it had at the last update; null before the first one. */
+  lastTokens?: number | null | undefined;
+  /** Calls of tools since then. */
+  toolCalls: number;
+  /** Whether an answer without calls of tools counts as much as enough of them; false unless it is given. */
+  naturalBreak?: boolean | undefined;
+  /** Whether the model calls a tool in its last turn; false unless it is given. */
+  lastTurnCalls?: boolean | undefined;
+}
+
+/** What is filled in for words in double braces. */
+export interface TemplateValues {
+  /** For `{{currentNotes}}`. */
+  currentNotes: string;
+  /** For `{{notesPath}}`. */
+  notesPath: string;
+}
+
+/** How a turn that has ended is to be looked at. */
+export interface AfterTurnOptions extends CallOptions {
+  /**
+   * Whose conversation it is, `main` unless it is given; after a turn of another agent than the main one nothing
+   * is done.
+   */
+  agent?: AgentRole | undefined;
+  /** As {@link ExtractOptions.interactive}. */
+  interactive?: boolean | undefined;
+  /** As {@link ExtractOptions.remote}. */
+  remote?: boolean | undefined;
+  /**
+   * Which session it is: the one whose notes are kept, and whose transcript no dream looks at. Without one
+   * there are no notes.
+   */
+  session?: string | null | undefined;
+  /** As {@link ExtractOptions.request}. */
+  request?: object | string | null | undefined;
+  /** As {@link ExtractOptions.readRoots}. */
+  readRoots?: readonly string[] | undefined;
+  /** As {@link ExtractOptions.review}. */
+  review?: boolean | undefined;
+  /** As {@link NotesOptions.naturalBreak}. */
+  naturalBreak?: boolean | undefined;
+  /** How far the extractions had come before a restart. */
+  extraction?: ExtractionState | null | undefined;
+  /** How far the notes had come before a restart. */
+  notes?: NotesState | null | undefined;
+}
+
+/** What came of the end of a turn. */
+export interface AfterTurn {
+  /** Of the extraction. */
+  extraction: Extraction;
+  /** Of the notes; null without a session. */
+  notes: NotesResult | null;
+  /** Of the dream. */
+  dream: Dream;
+}
+
 /** How long {@link Memdir.drain} waits. */
 export interface DrainOptions extends CallOptions {
   /** In whole milliseconds; 60,000 (a minute) unless it is given. */
@@ -1219,7 +1604,7 @@ export interface CallOptions {
 
 /**
  * What is switched on beyond reading: `countUses` unless it is false, the others only if they are
- * true. `dream` has no effect in this version; it is reserved.
+ * true.
  */
 export interface Features {
   /**
@@ -1235,7 +1620,7 @@ export interface Features {
   oneStep?: boolean | undefined;
   /** The prompt asks for notes in the log of the day, see {@link Memdir.log}, instead of memories. */
   dailyLog?: boolean | undefined;
-  /** Consolidation in the background. */
+  /** Putting the memory in order now and then, see {@link Memdir.dream}. */
   dream?: boolean | undefined;
   /** Turns from one extraction to the next; 1 unless it is given. */
   extractEvery?: number | undefined;

@@ -14,6 +14,13 @@ pub struct Messages {
 }
 
 impl Messages {
+    pub fn alone(list: Array) -> Self {
+        Self {
+            list,
+            request: JsValue::UNDEFINED,
+        }
+    }
+
     fn at(&self, at: usize) -> JsValue {
         self.list.get(u32::try_from(at).unwrap_or(u32::MAX))
     }

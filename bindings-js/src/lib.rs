@@ -331,6 +331,74 @@ impl Store {
         Ok(Flow::new(self.0.end_extraction(run, report).map(json)))
     }
 
+    /// [`store::Store::after_turn`], as JSON text.
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    #[wasm_bindgen(js_name = afterTurn)]
+    pub fn after_turn(&self, list: Array, request: JsValue, options: JsValue) -> Result<Flow> {
+        let options = from_js("options", options)?;
+        let flow = self.0.after_turn(&Messages { list, request }, options);
+        Ok(Flow::new(flow.map(json)))
+    }
+
+    /// [`store::Store::dream`], as JSON text.
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    pub fn dream(&self, options: JsValue) -> Result<Flow> {
+        let options = from_js("options", options)?;
+        Ok(Flow::new(self.0.dream(options).map(json)))
+    }
+
+    /// [`store::Store::undo_dream`].
+    #[wasm_bindgen(js_name = undoDream)]
+    pub fn undo_dream(&self) -> Flow {
+        Flow::new(self.0.undo_dream())
+    }
+
+    /// [`store::SessionNotes::update`], as JSON text.
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    #[wasm_bindgen(js_name = sessionUpdate)]
+    pub fn session_update(
+        &self,
+        id: String,
+        list: Array,
+        request: JsValue,
+        options: JsValue,
+    ) -> Result<Flow> {
+        let options = from_js("options", options)?;
+        let notes = self.0.session(id);
+        let flow = notes.update(&Messages { list, request }, options);
+        Ok(Flow::new(flow.map(json)))
+    }
+
+    /// [`store::SessionNotes::notes`].
+    #[wasm_bindgen(js_name = sessionNotes)]
+    pub fn session_notes(&self, id: String) -> Flow {
+        Flow::new(self.0.session(id).notes())
+    }
+
+    /// [`store::SessionNotes::for_compaction`].
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    #[wasm_bindgen(js_name = sessionCompaction)]
+    pub fn session_compaction(&self, id: String, list: Array, options: JsValue) -> Result<Flow> {
+        let options = from_js("options", options)?;
+        let notes = self.0.session(id);
+        let flow = notes.for_compaction(&Messages::alone(list), options);
+        Ok(Flow::new(flow))
+    }
+
+    /// [`store::SessionNotes::path`].
+    #[wasm_bindgen(js_name = sessionPath)]
+    pub fn session_path(&self, id: String) -> Flow {
+        Flow::new(self.0.session(id).path())
+    }
+
     /// [`store::Store::drain`]; the time is a whole number.
     pub fn drain(&self, timeout_ms: Option<f64>) -> Flow {
         Flow::new(self.0.drain(timeout_ms.map(|timeout| timeout as u64)))

@@ -6,11 +6,14 @@
 use std::collections::BTreeMap;
 
 use js_sys::Array;
+use memdir_core::conversation::Conversation;
+use memdir_core::dream::{DreamGate, LockLook};
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
 use memdir_core::model::{Key, ModelOptions, ModelRequest, ToolRequest};
 use memdir_core::paths::{DirectoryQuestion, MemoryPlaces, PerSource, ToolClass};
 use memdir_core::recall::{RankedMemory, ToolResult};
+use memdir_core::session::{CompactionQuestion, NotesDue, TemplateValues};
 use memdir_core::write::{IndexEntry, MemoryChanges};
 use memdir_core::{Error, ErrorCode, limits, rules};
 use wasm_bindgen::JsValue;
@@ -509,14 +512,8 @@ pub fn conversation_text(messages: Array) -> Result<String> {
 pub fn decide_extraction(messages: Array, state: JsValue, gate: JsValue) -> Result<JsValue> {
     let state = from_js("state", state)?;
     let gate = from_js("gate", gate)?;
-    to_js(&rules::decide_extraction(
-        &Messages {
-            list: messages,
-            request: JsValue::UNDEFINED,
-        },
-        &state,
-        &gate,
-    )?)
+    let messages = Messages::alone(messages);
+    to_js(&rules::decide_extraction(&messages, &state, &gate)?)
 }
 
 /// [`rules::parse_transcript`], as JSON text.
@@ -524,6 +521,117 @@ pub fn decide_extraction(messages: Array, state: JsValue, gate: JsValue) -> Resu
 #[must_use]
 pub fn parse_transcript(text: &str) -> String {
     json(rules::parse_transcript(text))
+}
+
+/// [`rules::session_notes_due`]; the counts are whole numbers.
+#[wasm_bindgen(js_name = sessionNotesDue)]
+#[must_use]
+pub fn session_notes_due(
+    tokens: f64,
+    last_tokens: Option<f64>,
+    tool_calls: f64,
+    natural_break: bool,
+    last_turn_calls: bool,
+) -> bool {
+    rules::session_notes_due(&NotesDue {
+        tokens: tokens as u64,
+        last_tokens: last_tokens.map(|tokens| tokens as u64),
+        tool_calls: tool_calls as u64,
+        natural_break,
+        last_turn_calls,
+    })
+}
+
+/// [`rules::measure_notes`].
+#[wasm_bindgen(js_name = measureNotes)]
+pub fn measure_notes(text: &str) -> Result<JsValue> {
+    to_js(&rules::measure_notes(text))
+}
+
+/// [`rules::notes_are_empty`].
+#[wasm_bindgen(js_name = notesAreEmpty)]
+#[must_use]
+pub fn notes_are_empty(text: &str, template: &str) -> bool {
+    rules::notes_are_empty(text, template)
+}
+
+/// [`rules::estimate_tokens`].
+#[wasm_bindgen(js_name = estimateTokens)]
+#[must_use]
+pub fn estimate_tokens(text: &str) -> f64 {
+    rules::estimate_tokens(text) as f64
+}
+
+/// [`rules::compaction_cut`].
+///
+/// # Errors
+/// The rule's own.
+#[wasm_bindgen(js_name = compactionCut)]
+pub fn compaction_cut(
+    messages: Array,
+    last_summarised: Option<String>,
+    notes: Option<String>,
+    template: String,
+    boundary: Option<u32>,
+) -> Result<JsValue> {
+    let list = Messages::alone(messages);
+    let messages: std::result::Result<_, Error> =
+        (0..list.len()).map(|at| list.message(at)).collect();
+    to_js(&rules::compaction_cut(&CompactionQuestion {
+        messages: messages?,
+        last_summarised,
+        notes,
+        template,
+        boundary: boundary.map(|at| at as usize),
+    })?)
+}
+
+/// [`rules::fill_template`].
+#[wasm_bindgen(js_name = fillTemplate)]
+#[must_use]
+pub fn fill_template(text: &str, current_notes: String, notes_path: String) -> String {
+    let values = TemplateValues {
+        current_notes,
+        notes_path,
+    };
+    rules::fill_template(text, &values)
+}
+
+/// [`rules::decide_dream`]; the times are whole numbers.
+#[wasm_bindgen(js_name = decideDream)]
+#[expect(clippy::too_many_arguments, reason = "a record, taken apart")]
+pub fn decide_dream(
+    dream: bool,
+    enabled: bool,
+    remote: bool,
+    daily_log: bool,
+    now_ms: f64,
+    last_ms: Option<f64>,
+    counted_ms: Option<f64>,
+    sessions: Option<u32>,
+) -> Result<JsValue> {
+    to_js(&rules::decide_dream(&DreamGate {
+        dream,
+        enabled,
+        remote,
+        daily_log,
+        now_ms: now_ms as i64,
+        last_ms: last_ms.map(|time| time as i64),
+        counted_ms: counted_ms.map(|time| time as i64),
+        sessions,
+    }))
+}
+
+/// [`rules::lock_is_held`]; the times are whole numbers.
+#[wasm_bindgen(js_name = lockIsHeld)]
+#[must_use]
+pub fn lock_is_held(now_ms: f64, mtime_ms: f64, body: String, alive: Option<bool>) -> bool {
+    rules::lock_is_held(&LockLook {
+        now_ms: now_ms as i64,
+        mtime_ms: mtime_ms as i64,
+        body,
+        alive,
+    })
 }
 
 /// [`rules::read_only_command`].

@@ -26,9 +26,11 @@ if (existsSync(COMPONENT)) {
         ),
       classify_path: ({ path, places }) => rules.classifyPath(path, withoutNulls(places)),
       classify_tool_call: ({ name, input, places }) => withNulls(rules.classifyToolCall(name, input, withoutNulls(places))),
+      compaction_cut: (question) => compactionOut(rules.compactionCut(questionIn(question))),
       cut_memory: ({ text, size, path, maxBytes }) =>
         withNulls(rules.cutMemory(text, BigInt(size), path, BigInt(maxBytes))),
       conversation_text: ({ messages }) => rules.conversationText(messages.map(messageIn)),
+      decide_dream: ({ gate }) => rules.decideDream(dreamGateIn(gate)) ?? null,
       decide_extraction: ({ messages, state, gate }) =>
         decisionOut(rules.decideExtraction(messages.map(messageIn), withoutNulls(state), gateIn(gate))),
       decode_model_answer: ({ name, status, body }) => rules.decodeModelAnswer(name, status, body),
@@ -37,17 +39,23 @@ if (existsSync(COMPONENT)) {
       encode_model_request: ({ model, request }) => rules.encodeModelRequest(withoutNulls(model), requestIn(request)),
       encode_tool_request: ({ model, request }) => rules.encodeToolRequest(withoutNulls(model), toolRequestIn(request)),
       env_flag: ({ value }) => rules.envFlag(value ?? undefined) ?? null,
+      estimate_tokens: ({ text }) => Number(rules.estimateTokens(text)),
+      fill_template: ({ text, values }) => rules.fillTemplate(text, values),
       format_manifest: ({ memories }) => rules.formatManifest(memories.map(headerIn)),
       grant_bytes: ({ used, sizes }) =>
         Array.from(rules.grantBytes(BigInt(used), BigUint64Array.from(sizes, BigInt)), Number),
       injective_key: ({ path }) => rules.injectiveKey(path),
       lint_memories: (input) => rules.lintMemories(withoutNulls(input)).map(withNulls),
+      lock_is_held: ({ nowMs, mtimeMs, ...rest }) =>
+        rules.lockIsHeld({ ...withoutNulls(rest), nowMs: BigInt(nowMs), mtimeMs: BigInt(mtimeMs) }),
       may_write: ({ path, places }) => rules.mayWrite(path, withoutNulls(places)),
+      measure_notes: ({ text }) => measureOut(rules.measureNotes(text)),
       memory_age: ({ mtimeMs, modifiedMs, nowMs }) =>
-        ageOut(rules.memoryAge(BigInt(mtimeMs), modifiedMs === null ? undefined : BigInt(modifiedMs), BigInt(nowMs))),
+        ageOut(rules.memoryAge(BigInt(mtimeMs), bigOrNone(modifiedMs), BigInt(nowMs))),
       memory_enabled: ({ env, settings }) => rules.memoryEnabled(Object.entries(env), withoutNulls(settings)),
       memory_file_name: ({ type, name, number }) => rules.memoryFileName(type, name, number),
       merge_team_index: ({ base, local, server }) => rules.mergeTeamIndex(base ?? undefined, local, server),
+      notes_are_empty: ({ text, template }) => rules.notesAreEmpty(text, template),
       parse_frontmatter: ({ text }) => frontmatterOut(rules.parseFrontmatter(text)),
       parse_settings: ({ text }) => settingsOut(rules.parseSettings(text)),
       parse_transcript: ({ text }) => transcriptOut(rules.parseTranscript(text)),
@@ -59,6 +67,7 @@ if (existsSync(COMPONENT)) {
       recent_tools: ({ results }) => rules.recentTools(results.map(withoutNulls)),
       retry_pause_ms: ({ retries, random, retryAfter }) =>
         Number(rules.retryPauseMs(retries, random, retryAfter ?? undefined)),
+      session_notes_due: (question) => rules.sessionNotesDue(dueIn(question)),
       summarise_tool_calls: ({ calls, done }) => rules.summariseToolCalls(calls.map(withoutNulls), done),
       team_delta: ({ local, server }) =>
         Object.fromEntries(rules.teamDelta(Object.entries(local), Object.entries(server))),
@@ -104,7 +113,7 @@ function headerIn({ name, description, type, modifiedMs, mtimeMs, size, ...rest 
     name: name ?? undefined,
     description: description ?? undefined,
     type: type ?? undefined,
-    modifiedMs: modifiedMs === null ? undefined : BigInt(modifiedMs),
+    modifiedMs: bigOrNone(modifiedMs),
     mtimeMs: BigInt(mtimeMs),
     size: BigInt(size),
   };
@@ -120,8 +129,9 @@ function toolRequestIn({ tools, ...rest }) {
   return { ...withoutNulls(rest), tools: tools.map(schemaIn) };
 }
 
-function messageIn({ content, isMeta, ...rest }) {
-  return { ...withoutNulls(rest), content: JSON.stringify(content), isMeta: isMeta ?? false };
+function messageIn({ content, isMeta, tokens, ...rest }) {
+  const said = { content: JSON.stringify(content), isMeta: isMeta ?? false, tokens: bigOrNone(tokens) };
+  return { ...withoutNulls(rest), ...said };
 }
 
 function gateIn({ places, ...rest }) {
@@ -130,6 +140,33 @@ function gateIn({ places, ...rest }) {
 
 function decisionOut({ state, ...rest }) {
   return { reason: null, last: null, ...withNulls(rest), state: { cursor: null, ...withNulls(state) } };
+}
+
+function dueIn({ tokens, lastTokens, toolCalls, ...rest }) {
+  const numbers = { tokens: BigInt(tokens), toolCalls: BigInt(toolCalls), lastTokens: bigOrNone(lastTokens) };
+  return { naturalBreak: false, lastTurnCalls: false, ...rest, ...numbers };
+}
+
+function dreamGateIn({ nowMs, lastMs, countedMs, ...rest }) {
+  const times = { nowMs: BigInt(nowMs), lastMs: bigOrNone(lastMs), countedMs: bigOrNone(countedMs) };
+  return { ...withoutNulls(rest), ...times };
+}
+
+function questionIn({ messages, ...rest }) {
+  return { ...withoutNulls(rest), messages: messages.map(messageIn) };
+}
+
+function compactionOut({ tokens, notes, keepFrom, reason }) {
+  return { ...withNulls({ notes, keepFrom, reason }), tokens: Number(tokens) };
+}
+
+function measureOut({ tokens, sections, isOver }) {
+  const sectionOut = (section) => ({ ...section, tokens: Number(section.tokens) });
+  return { tokens: Number(tokens), sections: sections.map(sectionOut), isOver };
+}
+
+function bigOrNone(number) {
+  return (number ?? null) === null ? undefined : BigInt(number);
 }
 
 function answerOut({ usage, ...rest }) {

@@ -7,55 +7,20 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 
-import { Memdir } from "memdir";
-
 import { code, folder, memory, store } from "./support/folders.mjs";
+import { call, gate, opened as openedWith, talk, turn } from "./support/models.mjs";
 import { bodyOf, PROVIDERS, serve } from "./support/servers.mjs";
 
 const MEMORY = "---\nname: Small commits\ndescription: commits are small\ntype: feedback\n---\nKeep commits small.\n";
 const NO_USAGE = { input: 0, output: 0, cached: 0, written: 0 };
 
-/** A conversation of one turn, or more of them. */
-function talk(turns = 1) {
-  return Array.from({ length: turns }, (_, turn) => [
-    { id: `u${turn}`, role: "user", content: `please always write small commits, number ${turn}` },
-    { id: `a${turn}`, role: "assistant", content: [{ type: "text", text: "I will." }] },
-  ]).flat();
-}
-
-const call = (name, input, id = `${name}-1`) => ({ type: "tool_use", id, name, input });
-const turn = (...content) => JSON.stringify({ role: "assistant", content });
-
-/** A store whose model is a function that gives these answers, one after the other; and what it was asked. */
+/** A store with extraction, see the other `opened`; and a call that writes a memory there. */
 async function opened(t, answers, { directory = store(t, { "tests.md": memory("tests") }), ...options } = {}) {
-  const asked = [];
-  const events = [];
-  const model = async (request, { signal }) => {
-    asked.push(request);
-    const answer = answers.shift() ?? "Nothing more.";
-    return typeof answer === "function" ? answer(signal) : answer;
-  };
-  const memdir = await Memdir.open({
-    directory,
-    cwd: directory,
-    env: {},
-    model,
-    features: { extract: true },
-    onEvent: (event) => events.push(event),
-    ...options,
-  });
+  const features = { extract: true };
+  const opened = await openedWith(answers, { directory, cwd: directory, features, ...options });
   const at = (name) => join(directory, name);
   const write = (name = "commits.md", text = MEMORY) => turn(call("Write", { file_path: at(name), content: text }));
-  return { memdir, asked, events, directory, at, write };
-}
-
-/** A promise and what settles it. */
-function gate() {
-  let open;
-  const promise = new Promise((resolve) => {
-    open = resolve;
-  });
-  return { promise, open };
+  return { ...opened, directory, at, write };
 }
 
 test("a function writes a memory; the next time there is nothing new", async (t) => {

@@ -282,6 +282,28 @@ test("whether it is time for an extraction, and what was said", () => {
   );
 });
 
+test("notes of a session, and dreams", () => {
+  assert.equal(rules.sessionNotesDue({ tokens: 10_000, lastTokens: undefined, toolCalls: 3 }), true);
+  assert.equal(rules.sessionNotesDue({ tokens: 2 ** 40, lastTokens: 2 ** 40 - 4_999, toolCalls: 3 }), false);
+  assert.equal(rules.decideDream(dreamGate()), null);
+  assert.equal(rules.decideDream({ ...dreamGate(), nowMs: -1, lastMs: -2 }), "too-soon");
+  assert.equal(rules.lockIsHeld({ nowMs: 5, mtimeMs: 0, body: "7" }), true);
+  assert.equal(rules.fillTemplate("{{notesPath}}{{x}}", { currentNotes: "", notesPath: "{{currentNotes}}" }), "{{currentNotes}}{{x}}");
+  const messages = [{ id: "u", role: "user", content: "hello" }];
+  const cut = rules.compactionCut({ messages, notes: "# A\nb", template: "# A\n", lastSummarised: "u" });
+  assert.deepEqual([cut.notes, cut.keepFrom, cut.reason], ["# A\nb", 0, null]);
+  assert.equal(rules.compactionCut({ messages, template: "" }).reason, "no-notes");
+  fc.assert(
+    fc.property(text, text, (notes, template) => {
+      const { tokens, sections } = rules.measureNotes(notes);
+      assert.ok(tokens >= 0 && sections.every(({ heading }) => notes.includes(heading)));
+      assert.equal(rules.fillTemplate(notes.replaceAll("{", ""), { currentNotes: "x", notesPath: "y" }), notes.replaceAll("{", ""));
+      const { reason } = rules.compactionCut({ messages, notes, template });
+      assert.equal(reason === "empty-notes", rules.notesAreEmpty(notes, template));
+    }),
+  );
+});
+
 test("wrong arguments", () => {
   const header = rules.parseFrontmatter("");
   const calls = [
@@ -325,6 +347,28 @@ test("wrong arguments", () => {
     () => rules.decideExtraction({}, { cursor: null, turns: 0 }, extractionGate()),
     () => rules.parseTranscript(),
     () => rules.parseTranscript([]),
+    () => rules.sessionNotesDue(),
+    () => rules.sessionNotesDue({ tokens: 1 }),
+    () => rules.sessionNotesDue({ tokens: -1, toolCalls: 0 }),
+    () => rules.sessionNotesDue({ tokens: 1, toolCalls: 0, naturalBreak: 1 }),
+    () => rules.sessionNotesDue({ tokens: 1, toolCalls: 0, other: 1 }),
+    () => rules.measureNotes(),
+    () => rules.notesAreEmpty(""),
+    () => rules.estimateTokens(5),
+    () => rules.fillTemplate("x"),
+    () => rules.fillTemplate("x", { currentNotes: "x" }),
+    () => rules.compactionCut(),
+    () => rules.compactionCut({ messages: [] }),
+    () => rules.compactionCut({ messages: [{}], notes: "x", template: "" }),
+    () => rules.compactionCut({ messages: [], template: "", boundary: 1.5 }),
+    () => rules.decideDream(),
+    () => rules.decideDream({ ...dreamGate(), dream: undefined }),
+    () => rules.decideDream({ ...dreamGate(), nowMs: 0.5 }),
+    () => rules.decideDream({ ...dreamGate(), sessions: -1 }),
+    () => rules.decideDream({ ...dreamGate(), other: 1 }),
+    () => rules.lockIsHeld(),
+    () => rules.lockIsHeld({ nowMs: 0, mtimeMs: 0 }),
+    () => rules.lockIsHeld({ nowMs: 0, mtimeMs: 0, body: "1", alive: "yes" }),
     () => rules.readOnlyCommand(),
     () => rules.readOnlyCommand(["ls"]),
     () => rules.teamRepository(),
@@ -551,6 +595,10 @@ function union(name) {
 
 function toolRequest() {
   return { purpose: "p", prefix: null, system: "s", tools: [], prompt: "Go.", turns: [], maxTokens: 1 };
+}
+
+function dreamGate() {
+  return { dream: true, enabled: true, remote: false, dailyLog: false, nowMs: 0 };
 }
 
 function extractionGate() {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use memdir_core::agents::AgentOptions;
 use memdir_core::conversation::{self, Conversation};
+use memdir_core::dream::DreamGate;
 use memdir_core::extract::{ExtractionGate, ExtractionState, RunReport};
 use memdir_core::lint::LintMemory;
 use memdir_core::memory::{MemoryHeader, MemoryType, Scope};
@@ -15,6 +16,7 @@ use memdir_core::model::{
 };
 use memdir_core::paths::{MemoryPlaces, PerSource, Platform, ToolClass};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
+use memdir_core::session::{NotesState, TemplateValues};
 use memdir_core::store::{Features, Strategy};
 use memdir_core::team::{TeamDeletions, TeamOptions};
 use memdir_core::write::{IndexEntry, MemoryChanges};
@@ -172,6 +174,17 @@ impl<'py> FromPyObject<'_, 'py> for Limit {
 pub(crate) struct Number(pub(crate) u32);
 
 impl<'py> FromPyObject<'_, 'py> for Number {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        whole(&value, "a number that is not negative").map(Self)
+    }
+}
+
+/// Which one of a list.
+pub(crate) struct Index(pub(crate) usize);
+
+impl<'py> FromPyObject<'_, 'py> for Index {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -848,6 +861,73 @@ impl<'py> FromPyObject<'_, 'py> for Gate {
             running: gate.flag("running")?,
             trailing: gate.flag("trailing")?,
             places: places.map(|Places(places)| places),
+        }))
+    }
+}
+
+/// A `NotesState`.
+pub(crate) struct NotesProgress(pub(crate) NotesState);
+
+impl<'py> FromPyObject<'_, 'py> for NotesProgress {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let state = Dataclass {
+            value,
+            expected: "the state of notes must be a NotesState",
+        };
+        let last_tokens: Option<Count> = state.get("last_tokens")?;
+        Ok(Self(NotesState {
+            last_tokens: last_tokens.map(|Count(tokens)| tokens),
+            cursor: state.text("cursor")?,
+            last_summarised: state.text("last_summarised")?,
+        }))
+    }
+}
+
+/// A `TemplateValues`.
+pub(crate) struct Values(pub(crate) TemplateValues);
+
+impl<'py> FromPyObject<'_, 'py> for Values {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let values = Dataclass {
+            value,
+            expected: "values must be a TemplateValues",
+        };
+        Ok(Self(TemplateValues {
+            current_notes: values.get::<Text>("current_notes")?.0,
+            notes_path: values.get::<Text>("notes_path")?.0,
+        }))
+    }
+}
+
+/// A `DreamGate`.
+pub(crate) struct TimeToDream(pub(crate) DreamGate);
+
+impl<'py> FromPyObject<'_, 'py> for TimeToDream {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let gate = Dataclass {
+            value,
+            expected: "gate must be a DreamGate",
+        };
+        let time = |name| {
+            let time: Option<Milliseconds> = gate.get(name)?;
+            Ok::<_, PyErr>(time.map(|Milliseconds(ms)| ms))
+        };
+        let sessions: Option<Number> = gate.get("sessions")?;
+        Ok(Self(DreamGate {
+            dream: gate.flag("dream")?,
+            enabled: gate.flag("enabled")?,
+            remote: gate.flag("remote")?,
+            daily_log: gate.flag("daily_log")?,
+            now_ms: gate.get::<Milliseconds>("now_ms")?.0,
+            last_ms: time("last_ms")?,
+            counted_ms: time("counted_ms")?,
+            sessions: sessions.map(|Number(count)| count),
         }))
     }
 }

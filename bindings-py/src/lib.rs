@@ -21,15 +21,16 @@ mod _core {
     use super::flow::{Flow, Step, Stoppable, command, failure_code, probe};
     #[pymodule_export]
     use super::rules::{
-        batch_entries, choose_directory, classify_path, classify_tool_call, conversation_text,
-        cut_memory, decide_extraction, decode_model_answer, decode_tool_answer, default_scope,
-        encode_model_request, encode_tool_request, env_flag, error_table, format_manifest,
-        grant_bytes, injective_key, lint_memories, may_write, memory_age, memory_enabled,
-        memory_file_name, merge_team_index, parse_frontmatter, parse_settings, parse_transcript,
-        project_slug, rank_memories, read_only_command, read_selection, recent_tools,
-        redact_secrets, retry_pause_ms, scan_secrets, summarise_tool_calls, team_delta,
-        team_reconcile, team_repository, tokenize, truncate_index, update_index, update_memory,
-        validate_memory_path, validate_team_key,
+        batch_entries, choose_directory, classify_path, classify_tool_call, compaction_cut,
+        conversation_text, cut_memory, decide_dream, decide_extraction, decode_model_answer,
+        decode_tool_answer, default_scope, encode_model_request, encode_tool_request, env_flag,
+        error_table, estimate_tokens, fill_template, format_manifest, grant_bytes, injective_key,
+        lint_memories, lock_is_held, may_write, measure_notes, memory_age, memory_enabled,
+        memory_file_name, merge_team_index, notes_are_empty, parse_frontmatter, parse_settings,
+        parse_transcript, project_slug, rank_memories, read_only_command, read_selection,
+        recent_tools, redact_secrets, retry_pause_ms, scan_secrets, session_notes_due,
+        summarise_tool_calls, team_delta, team_reconcile, team_repository, tokenize,
+        truncate_index, update_index, update_memory, validate_memory_path, validate_team_key,
     };
     #[pymodule_export]
     use super::store::Store;

@@ -1,9 +1,12 @@
 //! The rules of the core as functions, under their own names.
 
+use memdir_core::conversation::Conversation;
+use memdir_core::dream::LockLook;
 use memdir_core::limits::TEAM_BATCH_BYTES;
 use memdir_core::lint::LintInput;
 use memdir_core::memory::MemoryHeader;
 use memdir_core::paths::DirectoryQuestion;
+use memdir_core::session::{CompactionQuestion, NotesDue};
 use memdir_core::{Error, rules};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -12,8 +15,9 @@ use serde::Serialize;
 use crate::errors::{guarded, raise};
 use crate::from_python::{
     Asked, AskedWithTools, BySource, Byte, Changes, Classified, Count, Entries, Entry, Flag, Gate,
-    Header, Linted, Milliseconds, ModelChoice, Number, Places, PlatformName, Progress, Ranked,
-    Status, Talk, Text, Tool, ToolInput, TypeName, text, texts, tool_results,
+    Header, Index, Linted, Milliseconds, ModelChoice, Number, Places, PlatformName, Progress,
+    Ranked, Status, Talk, Text, TimeToDream, Tool, ToolInput, TypeName, Values, text, texts,
+    tool_results,
 };
 use crate::to_python::{Shape, to_python};
 
@@ -740,6 +744,156 @@ pub(crate) fn decide_extraction(
 #[pyo3(signature = (text: "str") -> "_types.Transcript")]
 pub(crate) fn parse_transcript(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
     apply(py, || Ok(rules::parse_transcript(&text.0)))
+}
+
+/// Say why it is not the time to dream; None when it is. What has not been counted or seen yet is None: ask
+/// first without the sessions, and count them when the answer is None. A time that lies ahead says nothing.
+///
+/// Source: reference facts 7.1.
+#[pyfunction]
+#[pyo3(signature = (gate: "_types.DreamGate") -> "_types.Awake | None")]
+pub(crate) fn decide_dream(py: Python<'_>, gate: TimeToDream) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::decide_dream(&gate.0)))
+}
+
+/// Say whether somebody dreams, by the lock file in the store: it is younger than an hour, names a process,
+/// and that lives; where nobody can tell (None), it is held to live.
+///
+/// Source: reference facts 7.2.
+#[pyfunction]
+#[pyo3(signature = (
+    *,
+    now_ms: "int",
+    mtime_ms: "int",
+    body: "str",
+    alive: "bool | None" = None
+) -> "bool")]
+pub(crate) fn lock_is_held(
+    py: Python<'_>,
+    now_ms: Milliseconds,
+    mtime_ms: Milliseconds,
+    body: Text,
+    alive: Option<Flag>,
+) -> PyResult<Py<PyAny>> {
+    let look = LockLook {
+        now_ms: now_ms.0,
+        mtime_ms: mtime_ms.0,
+        body: body.0,
+        alive: alive.map(|Flag(alive)| alive),
+    };
+    apply(py, || Ok(rules::lock_is_held(&look)))
+}
+
+/// Say whether it is time to bring the notes of a session up to date: at least 10,000 tokens in all, 5,000
+/// more than at the last update, and three calls of tools since; with `natural_break`, in place of the
+/// calls also a last turn that calls none.
+///
+/// Source: reference facts 8.1.
+#[pyfunction]
+#[pyo3(signature = (
+    *,
+    tokens: "int",
+    last_tokens: "int | None" = None,
+    tool_calls: "int",
+    natural_break: "bool" = false,
+    last_turn_calls: "bool" = false
+) -> "bool")]
+pub(crate) fn session_notes_due(
+    py: Python<'_>,
+    tokens: Count,
+    last_tokens: Option<Count>,
+    tool_calls: Count,
+    natural_break: bool,
+    last_turn_calls: bool,
+) -> PyResult<Py<PyAny>> {
+    let question = NotesDue {
+        tokens: tokens.0,
+        last_tokens: last_tokens.map(|Count(tokens)| tokens),
+        tool_calls: tool_calls.0,
+        natural_break,
+        last_turn_calls,
+    };
+    apply(py, || Ok(rules::session_notes_due(&question)))
+}
+
+/// Say how long notes are, and which of their sections are too long. Sections begin at headings of the first
+/// level outside code.
+///
+/// Source: reference facts 8.3.
+#[pyfunction]
+#[pyo3(signature = (text: "str") -> "_types.NotesMeasure")]
+pub(crate) fn measure_notes(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::measure_notes(&text.0)))
+}
+
+/// Say whether nothing was noted yet: every line is blank, a heading of the first level, a line in italics,
+/// or a line of `template`, which the notes began as.
+///
+/// Source: reference facts 8.4.
+#[pyfunction]
+#[pyo3(signature = (text: "str", template: "str") -> "bool")]
+pub(crate) fn notes_are_empty(py: Python<'_>, text: Text, template: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::notes_are_empty(&text.0, &template.0)))
+}
+
+/// Say about how many tokens a text takes, without a tokenizer: as a mean 4 to 7% off for prose and code, and
+/// 13 to 16% for other languages. Single pieces can be off by half, such as tables and encoded data.
+///
+/// Source: measured against the tokenizers o200k_base and cl100k_base.
+#[pyfunction]
+#[pyo3(signature = (text: "str") -> "int")]
+pub(crate) fn estimate_tokens(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::estimate_tokens(&text.0)))
+}
+
+/// Put notes in place of the messages that they cover. What came after `last_summarised`, the last message that
+/// they have (None when that is not known), is kept, and before it so much that there are 10,000 tokens
+/// and five messages with text, but no more once there are 40,000 tokens. A result of a tool is kept with
+/// its call. `template` is what the notes began as, `boundary` the index of the message that the last
+/// compaction has put in place of others.
+///
+/// Raises `InputError` with code `invalid-argument` for what is no message.
+///
+/// Source: reference facts 8.4.
+#[pyfunction]
+#[pyo3(signature = (
+    messages: "collections.abc.Sequence[_types.Message | collections.abc.Mapping[str, Any]]",
+    *,
+    template: "str",
+    notes: "str | None" = None,
+    last_summarised: "str | None" = None,
+    boundary: "int | None" = None
+) -> "_types.Compaction")]
+pub(crate) fn compaction_cut(
+    py: Python<'_>,
+    messages: Vec<Bound<'_, PyAny>>,
+    template: Text,
+    notes: Option<Text>,
+    last_summarised: Option<Text>,
+    boundary: Option<Index>,
+) -> PyResult<Py<PyAny>> {
+    let messages = PyTuple::new(py, messages)?;
+    let talk = Talk::new(&messages, None);
+    let all: Result<Vec<_>, _> = (0..talk.len()).map(|at| talk.message(at)).collect();
+    talk.end()?;
+    let question = CompactionQuestion {
+        messages: all.map_err(|error| raise(py, &error))?,
+        last_summarised: text(last_summarised),
+        notes: text(notes),
+        template: template.0,
+        boundary: boundary.map(|Index(boundary)| boundary),
+    };
+    apply(py, || rules::compaction_cut(&question))
+}
+
+/// Put values in place of `{{currentNotes}}` and `{{notesPath}}` in a text. Other words in double braces stay as
+/// they are, and what is put in is not looked at again.
+///
+/// Source: reference facts 8.2.
+#[pyfunction]
+#[pyo3(signature = (text: "str", values: "_types.TemplateValues") -> "str")]
+pub(crate) fn fill_template(py: Python<'_>, text: Text, values: Values) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::fill_template(&text.0, &values.0)))
 }
 
 /// List every error code with its family and a typical message, in a fixed order.

@@ -1,17 +1,21 @@
 //! One store; its methods give flows.
 
 use memdir_core::agents::AgentScope;
+use memdir_core::dream::DreamOptions;
 use memdir_core::extract::{AgentRole, ExtractOptions};
-use memdir_core::store::{self as core, ForgetOptions, OpenOptions, PromptOptions, RecallOptions};
+use memdir_core::session::{CompactionOptions, NotesOptions};
+use memdir_core::store::{
+    self as core, AfterTurnOptions, ForgetOptions, OpenOptions, PromptOptions, RecallOptions,
+};
 use memdir_core::write::SaveOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::flow::Flow;
 use crate::from_python::{
-    AgentChoice, Count, Entries, Flag, Limit, ModelChoice, Named, Number, PlatformName, Progress,
-    Reported, ScopeName, Shown, StrategyName, Switches, Talk, TeamChoice, Text, Tool, TypeName,
-    text, texts, tool_results,
+    AgentChoice, Count, Entries, Flag, Index, Limit, ModelChoice, Named, NotesProgress, Number,
+    PlatformName, Progress, Reported, ScopeName, Shown, StrategyName, Switches, Talk, TeamChoice,
+    Text, Tool, TypeName, text, texts, tool_results,
 };
 
 /// A memory folder. Any number of flows may run over it, from any threads.
@@ -377,7 +381,7 @@ impl Store {
         Flow::new(self.store.end_extraction(run.0, report.0))
     }
 
-    /// Waits for extractions; ends with whether all came to their end.
+    /// Waits for what is under way in the background; ends with whether all came to its end.
     #[pyo3(signature = (timeout_ms: "int | None", /) -> "Flow[bool]")]
     fn drain(&self, timeout_ms: Option<Count>) -> Flow {
         Flow::new(self.store.drain(timeout_ms.map(|Count(ms)| ms)))
@@ -413,6 +417,160 @@ impl Store {
     ) -> "Flow[list[str]]")]
     fn drop_proposal(&self, id: Text, paths: Option<Vec<Text>>) -> Flow {
         Flow::new(self.store.drop_proposal(id.0, paths.map(texts)))
+    }
+
+    /// Puts the memory in order; ends with `Dream`.
+    #[pyo3(signature = (
+        *,
+        force: "bool",
+        dry_run: "bool",
+        logs: "bool",
+        session: "str | None",
+        remote: "bool",
+        read_roots: "collections.abc.Sequence[str]"
+    ) -> "Flow[_types.Dream]")]
+    fn dream(
+        &self,
+        force: Flag,
+        dry_run: Flag,
+        logs: Flag,
+        session: Option<Text>,
+        remote: Flag,
+        read_roots: Vec<Text>,
+    ) -> Flow {
+        Flow::new(self.store.dream(DreamOptions {
+            force: force.0,
+            dry_run: dry_run.0,
+            logs: logs.0,
+            session: text(session),
+            remote: remote.0,
+            read_roots: texts(read_roots),
+        }))
+    }
+
+    /// Takes the last dream back; ends with `DreamUndone`.
+    #[pyo3(signature = () -> "Flow[_types.DreamUndone]")]
+    fn undo_dream(&self) -> Flow {
+        Flow::new(self.store.undo_dream())
+    }
+
+    /// Lets the store's model bring the notes of a session up to date; ends with `NotesResult`.
+    #[pyo3(signature = (
+        id: "str",
+        messages: "tuple[_types.Message | collections.abc.Mapping[str, Any], ...]",
+        /,
+        *,
+        force: "bool",
+        natural_break: "bool",
+        request: "str | collections.abc.Mapping[str, Any] | None",
+        state: "_types.NotesState | None"
+    ) -> "Flow[_types.NotesResult]")]
+    fn session_update(
+        &self,
+        id: Text,
+        messages: &Bound<'_, PyTuple>,
+        force: Flag,
+        natural_break: Flag,
+        request: Option<Bound<'_, PyAny>>,
+        state: Option<NotesProgress>,
+    ) -> PyResult<Flow> {
+        let options = NotesOptions {
+            force: force.0,
+            natural_break: natural_break.0,
+            request: None,
+            state: state.map(|NotesProgress(state)| state),
+        };
+        let messages = Talk::new(messages, request.as_ref());
+        let flow = self.store.session(id.0).update(&messages, options);
+        messages.end()?;
+        Ok(Flow::new(flow))
+    }
+
+    /// The notes of a session; ends with a `str`, or None when there are none.
+    #[pyo3(signature = (id: "str", /) -> "Flow[str | None]")]
+    fn session_notes(&self, id: Text) -> Flow {
+        Flow::new(self.store.session(id.0).notes())
+    }
+
+    /// What comes in place of a conversation; ends with `Compaction`.
+    #[pyo3(signature = (
+        id: "str",
+        messages: "tuple[_types.Message | collections.abc.Mapping[str, Any], ...]",
+        /,
+        *,
+        boundary: "int | None",
+        state: "_types.NotesState | None"
+    ) -> "Flow[_types.Compaction]")]
+    fn session_compaction(
+        &self,
+        id: Text,
+        messages: &Bound<'_, PyTuple>,
+        boundary: Option<Index>,
+        state: Option<NotesProgress>,
+    ) -> PyResult<Flow> {
+        let options = CompactionOptions {
+            boundary: boundary.map(|Index(boundary)| boundary),
+            state: state.map(|NotesProgress(state)| state),
+        };
+        let messages = Talk::new(messages, None);
+        let flow = self.store.session(id.0).for_compaction(&messages, options);
+        messages.end()?;
+        Ok(Flow::new(flow))
+    }
+
+    /// The file of the notes of a session; ends with a `str`.
+    #[pyo3(signature = (id: "str", /) -> "Flow[str]")]
+    fn session_path(&self, id: Text) -> Flow {
+        Flow::new(self.store.session(id.0).path())
+    }
+
+    /// Does what is to be done after a turn; ends with `AfterTurn`.
+    #[pyo3(signature = (
+        messages: "tuple[_types.Message | collections.abc.Mapping[str, Any], ...]",
+        /,
+        *,
+        agent: "_types.AgentRole",
+        interactive: "bool",
+        remote: "bool",
+        session: "str | None",
+        request: "str | collections.abc.Mapping[str, Any] | None",
+        read_roots: "collections.abc.Sequence[str]",
+        review: "bool",
+        natural_break: "bool",
+        extraction: "_types.ExtractionState | None",
+        notes: "_types.NotesState | None"
+    ) -> "Flow[_types.AfterTurn]")]
+    #[expect(clippy::too_many_arguments, reason = "named in Python")]
+    fn after_turn(
+        &self,
+        messages: &Bound<'_, PyTuple>,
+        agent: Named<AgentRole>,
+        interactive: Flag,
+        remote: Flag,
+        session: Option<Text>,
+        request: Option<Bound<'_, PyAny>>,
+        read_roots: Vec<Text>,
+        review: Flag,
+        natural_break: Flag,
+        extraction: Option<Progress>,
+        notes: Option<NotesProgress>,
+    ) -> PyResult<Flow> {
+        let options = AfterTurnOptions {
+            agent: agent.0,
+            interactive: interactive.0,
+            remote: remote.0,
+            session: text(session),
+            request: None,
+            read_roots: texts(read_roots),
+            review: review.0,
+            natural_break: natural_break.0,
+            extraction: extraction.map(|Progress(state)| state),
+            notes: notes.map(|NotesProgress(state)| state),
+        };
+        let messages = Talk::new(messages, request.as_ref());
+        let flow = self.store.after_turn(&messages, options);
+        messages.end()?;
+        Ok(Flow::new(flow))
     }
 
     /// Drops everything that was remembered.

@@ -446,7 +446,7 @@ def test_watching_is_what_the_effect_says(
     assert "memdir[watch]" in outcome["failed"]["message"]
 
 
-@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_watching_ends_with_who_waits_for_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -555,7 +555,7 @@ def test_a_cancelled_task_stops_and_ends_its_flow(effect: dict[str, Any]) -> Non
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_an_interrupted_program_is_ended_with_what_it_started(tmp_path: Path) -> None:
     program = {
         "kind": "run",
@@ -674,7 +674,7 @@ def interrupt_after(seconds: float) -> None:
 
 
 @pytest.mark.parametrize("effect", [SLEEP, MODEL, TOKEN], ids=["sleep", "model", "token"])
-@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_ctrl_c_stops_and_ends_the_flow(effect: dict[str, Any]) -> None:
     release = threading.Event()
     flow = Watched(probe([effect, {"kind": "now"}]))
@@ -690,7 +690,7 @@ def test_ctrl_c_stops_and_ends_the_flow(effect: dict[str, Any]) -> None:
     assert (flow.cancelled, flow.ended) == (1, "aborted")
 
 
-@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_ctrl_c_during_an_exchange() -> None:
     with serving() as server:
         effect: dict[str, Any] = {

@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import threading
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from memdir._core import Flow
 from memdir._drive import drive
 from memdir._host import Host
 from provider import Answer, called, providing, said
+from scripted import Held, Scripted, calling, cancelled
 
 FILE = "feedback_commits.md"
 MEMORY = """\
@@ -60,24 +60,6 @@ def opening(store: Path, **changed: Any) -> dict[str, Any]:
 
 def writing(store: Path) -> dict[str, Any]:
     return {"file_path": str(store / FILE), "content": MEMORY}
-
-
-def calling(name: str, **given: Any) -> str:
-    """What a function answers in the form of Anthropic's API."""
-    call = {"type": "tool_use", "id": "toolu_1", "name": name, "input": given}
-    return json.dumps({"content": [call], "usage": {"input_tokens": 5, "output_tokens": 2}})
-
-
-class Scripted:
-    """A model that gives one answer after the other, and then nothing more."""
-
-    def __init__(self, *answers: str) -> None:
-        self.answers = list(answers)
-        self.asked: list[ConversationRequest] = []
-
-    def __call__(self, request: ConversationRequest) -> str:
-        self.asked.append(request)
-        return self.answers.pop(0) if self.answers else "Nothing more."
 
 
 def test_a_function_writes_a_memory(tmp_path: Path, face: Face) -> None:
@@ -352,20 +334,6 @@ def test_a_run_that_is_over(tmp_path: Path) -> None:
 # Several at once, and what stops them.
 
 
-class Held:
-    """A model of asyncio that answers when it is let."""
-
-    def __init__(self, *answers: str) -> None:
-        self.scripted = Scripted(*answers)
-        self.asked = asyncio.Event()
-        self.release = asyncio.Event()
-
-    async def __call__(self, request: ConversationRequest) -> str:
-        self.asked.set()
-        await self.release.wait()
-        return self.scripted(request)
-
-
 def test_two_at_once_are_one_after_the_other(tmp_path: Path) -> None:
     async def main() -> None:
         model = Held()
@@ -452,14 +420,6 @@ def test_draining(tmp_path: Path, face: Face) -> None:
     assert face(opening(tmp_path), "drain", 0) is True
     with pytest.raises(memdir.InputError):
         face(opening(tmp_path), "drain", -1)
-
-
-async def cancelled(task: asyncio.Task[Any]) -> None:
-    start = time.monotonic()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.monotonic() - start < 5
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["model", "run"])

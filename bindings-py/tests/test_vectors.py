@@ -11,6 +11,7 @@ import pytest
 from conftest import REPOSITORY
 from memdir import (
     CallResult,
+    DreamGate,
     ExtractionGate,
     ExtractionState,
     IndexEntry,
@@ -23,6 +24,7 @@ from memdir import (
     ModelOptions,
     ModelRequest,
     RankedMemory,
+    TemplateValues,
     ToolClass,
     ToolDefinition,
     ToolRequest,
@@ -77,6 +79,13 @@ def snake_cased(given: dict[str, Any]) -> dict[str, Any]:
     return {snake_case(key): value for key, value in given.items()}
 
 
+RECORDS: dict[str, tuple[str, type]] = {
+    "decide_dream": ("gate", DreamGate),
+    "fill_template": ("values", TemplateValues),
+    "update_memory": ("changes", MemoryChanges),
+}
+
+
 def arguments(rule: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     named = snake_cased(given)
     memory = {
@@ -86,6 +95,9 @@ def arguments(rule: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, An
     }.get(rule)
     if memory is not None:
         named["memories"] = [memory(**snake_cased(one)) for one in named["memories"]]
+    if rule in RECORDS:
+        name, record = RECORDS[rule]
+        named[name] = record(**snake_cased(named[name]))
     if "places" in named:
         named["places"] = MemoryPlaces(**snake_cased(named["places"]))
     if rule == "summarise_tool_calls":
@@ -117,8 +129,6 @@ def arguments(rule: str, given: dict[str, Any]) -> tuple[list[Any], dict[str, An
         if gate.get("places") is not None:
             gate["places"] = MemoryPlaces(**snake_cased(gate["places"]))
         named["gate"] = ExtractionGate(**gate)
-    if rule == "update_memory":
-        named["changes"] = MemoryChanges(**named["changes"])
     if rule == "update_index" and named["entry"] is not None:
         named["entry"] = IndexEntry(**named["entry"])
     if rule == "parse_frontmatter":

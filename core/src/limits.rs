@@ -314,9 +314,9 @@ pub const READ_LINES: usize = 2_000;
 pub const WALK_MAX_FILES: usize = 20_000;
 /// Folders that are listed in one step of a search.
 pub const WALK_FOLDERS: usize = 64;
-/// Bytes of texts that one search reads.
-pub const GREP_MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// A larger file is not searched.
+/// Bytes of texts that one search reads; the transcripts of months.
+pub const GREP_MAX_BYTES: u64 = 512 * 1024 * 1024;
+/// A larger file is searched in pieces of so many bytes.
 pub const GREP_FILE_BYTES: u64 = 1024 * 1024;
 /// Bytes of a search's texts that are looked through in one step.
 pub const GREP_STEP_BYTES: u64 = 512 * 1024;
@@ -390,3 +390,56 @@ pub const TRANSCRIPT_RESULT_BYTES: usize = 64 * 1024;
 /// Lines of a transcript that are remembered as what others may follow; no source, enough for several
 /// such lines a message.
 pub const TRANSCRIPT_PARENTS: usize = 65_536;
+
+/// Time from one dream to the next, milliseconds (document 001 §3.3).
+pub const DREAM_AFTER_MS: i64 = 24 * 3_600_000;
+/// Sessions that must have been held since the last one (document 001 §3.3).
+pub const DREAM_SESSIONS: u32 = 5;
+/// Time from one counting of sessions to the next, milliseconds (facts 7.1).
+pub const DREAM_COUNT_MS: i64 = 10 * 60_000;
+/// The lock of dreams, and the time of the last one (facts 7.2).
+pub const DREAM_LOCK_NAME: &str = ".consolidate-lock";
+/// From when on a lock is not held, whoever lives, milliseconds (facts 7.2).
+pub const DREAM_LOCK_MAX_MS: u64 = 3_600_000;
+/// Turns of a dream; the sources name no limit, its tokens are one.
+pub const DREAM_MAX_TURNS: u32 = 60;
+/// Memories that one dream removes, and entries that it takes from an index without their memories.
+pub const DREAM_MAX_REMOVED: usize = 20;
+/// Sessions that a dream is told of by name, the newest.
+pub const DREAM_NAMED_SESSIONS: usize = 50;
+/// Where what dreams have changed is kept, in a store's own folder.
+pub const DREAMS_FOLDER: &str = "dreams";
+/// How many of them.
+pub const DREAMS_KEPT: usize = 20;
+/// Tokens of a conversation from which notes of it are kept (document 001 §3.2, facts 8.1).
+pub const SESSION_FIRST_TOKENS: u64 = 10_000;
+/// Tokens that it grows by from one update to the next (document 001 §3.2, facts 8.1).
+pub const SESSION_GROWTH_TOKENS: u64 = 5_000;
+/// Calls of tools from one update to the next (document 001 §3.2, facts 8.1).
+pub const SESSION_TOOL_CALLS: u64 = 3;
+/// Tokens of one section of the notes (facts 8.3).
+pub const SESSION_SECTION_TOKENS: u64 = 2_000;
+/// Tokens of all of them (facts 8.3).
+pub const SESSION_NOTES_TOKENS: u64 = 12_000;
+/// Characters at which a section is cut for a compaction (facts 8.4).
+pub const SESSION_CUT_CHARS: usize = 8_000;
+/// Tokens of messages beyond which a compaction keeps no more (facts 8.4).
+pub const SESSION_KEEP_MOST_TOKENS: u64 = 40_000;
+/// Tokens of messages that a compaction keeps at least, if there are so many (facts 8.4).
+pub const SESSION_KEEP_LEAST_TOKENS: u64 = 10_000;
+/// Messages with text that it keeps at least (facts 8.4).
+pub const SESSION_KEEP_MESSAGES: usize = 5;
+/// How long a compaction waits for notes that are being written, milliseconds (facts 8.4).
+pub const SESSION_WAIT_MS: u64 = 15_000;
+/// How long it waits before it looks again, milliseconds (facts 8.4).
+pub const SESSION_POLL_MS: u64 = 1_000;
+/// From which age on an update is not waited for, milliseconds (facts 8.4).
+pub const SESSION_STALE_MS: i64 = 60_000;
+/// Turns of an update; no source, as many as an extraction has.
+pub const SESSION_MAX_TURNS: u32 = 5;
+/// UTF-8 bytes of a session's id; no source, ids are 36.
+pub const SESSION_ID_BYTES: usize = 128;
+/// Folder of the notes in a session's folder (facts 8.2).
+pub const SESSION_FOLDER: &str = "session-memory";
+/// Name of the notes (facts 8.2).
+pub const SESSION_NAME: &str = "summary.md";

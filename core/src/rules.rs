@@ -2,6 +2,7 @@
 //! `memdir/rules`, `memdir.rules` and the WIT interface `rules`.
 
 pub use crate::agent::read_only_command;
+pub use crate::dream::{decide_dream, lock_is_held};
 pub use crate::error::error_table;
 pub use crate::extract::{conversation_text, decide_extraction};
 pub use crate::lint::lint_memories;
@@ -20,6 +21,10 @@ pub use crate::recall::{
 };
 pub use crate::retry::retry_pause_ms;
 pub use crate::secrets::{redact_secrets, scan_secrets};
+pub use crate::session::{
+    compaction_cut, estimate_tokens, fill_template, measure_notes, notes_are_empty,
+    session_notes_due,
+};
 pub use crate::team::{
     batch_entries, merge_team_index, team_delta, team_reconcile, team_repository, validate_team_key,
 };

@@ -3,19 +3,23 @@
 use std::collections::BTreeMap;
 
 use memdir_core::ErrorCode;
+use memdir_core::conversation::{Block, Content, Message};
 use memdir_core::limits::{
     COMMAND_MAX_CHARS, FRONTMATTER_MAX_BYTES, HEAD_BYTES, INDEX_MAX_BYTES, INDEX_MAX_LINES,
 };
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::{Frontmatter, MemoryHeader, MemoryType, Scope};
+use memdir_core::model::Role;
 use memdir_core::model::{Key, ModelOptions, ToolDefinition, ToolRequest, ToolTurn};
 use memdir_core::paths::{DirectoryQuestion, Environment, PerSource, Platform};
 use memdir_core::report::ReportCode;
 use memdir_core::rules::{
-    batch_entries, choose_directory, decode_tool_answer, encode_tool_request, env_flag,
-    format_manifest, injective_key, lint_memories, memory_age, parse_frontmatter, project_slug,
-    read_only_command, team_delta, truncate_index, validate_memory_path,
+    batch_entries, choose_directory, compaction_cut, decode_tool_answer, encode_tool_request,
+    env_flag, estimate_tokens, fill_template, format_manifest, injective_key, lint_memories,
+    measure_notes, memory_age, notes_are_empty, parse_frontmatter, project_slug, read_only_command,
+    team_delta, truncate_index, validate_memory_path,
 };
+use memdir_core::session::{CompactionQuestion, TemplateValues};
 use memdir_core::team::checksum;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -618,6 +622,102 @@ proptest! {
                 prop_assert_eq!(error.code, ErrorCode::InvalidArgument);
                 prop_assert!(!error.message.contains('\n'));
             }
+        }
+    }
+}
+
+/// Messages of three kinds, with ids of calls and messages that come again.
+fn calls_and_results() -> impl Strategy<Value = Vec<Message>> {
+    let message =
+        (0u8..4, 0u8..6, any::<bool>(), 0u64..30_000).prop_map(|(kind, id, has_id, tokens)| {
+            let call = format!("call{id}");
+            let blocks = match kind {
+                0 => vec![Block::Text {
+                    text: "x".to_owned(),
+                }],
+                1 => vec![Block::ToolUse {
+                    id: call,
+                    name: "Read".to_owned(),
+                    input: serde_json::Value::Null,
+                }],
+                2 => vec![Block::ToolResult {
+                    tool_use_id: call,
+                    content: serde_json::Value::Null,
+                    is_error: false,
+                }],
+                _ => Vec::new(),
+            };
+            Message {
+                id: has_id.then(|| format!("m{id}")),
+                role: if kind == 1 {
+                    Role::Assistant
+                } else {
+                    Role::User
+                },
+                content: Content::Blocks(blocks),
+                is_meta: false,
+                tokens: Some(tokens),
+            }
+        });
+    vec(message, 0..24)
+}
+
+proptest! {
+    #![proptest_config(config(256))]
+
+    #[test]
+    fn notes_are_measured_whatever_they_are(text in text(), other in text()) {
+        let measure = measure_notes(&text);
+        let bare = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
+        prop_assert_eq!(measure.tokens, estimate_tokens(bare));
+        prop_assert!(measure.tokens <= 2 * bare.chars().count() as u64);
+        // Nothing is lost between sections but what rounding adds.
+        let sum: u64 = measure.sections.iter().map(|section| section.tokens).sum();
+        let blank = measure.sections.is_empty();
+        prop_assert!(blank || sum + measure.sections.len() as u64 + 1 >= measure.tokens);
+        prop_assert!(notes_are_empty(&text, &text));
+        let values = TemplateValues { current_notes: other, notes_path: String::new() };
+        if !text.contains("{{") {
+            prop_assert_eq!(fill_template(&text, &values), text);
+        }
+    }
+
+    #[test]
+    fn what_a_compaction_keeps_is_whole(
+        messages in calls_and_results(),
+        last in option::of(0u8..6),
+        boundary in option::of(0usize..24),
+    ) {
+        let question = CompactionQuestion {
+            messages: messages.clone(),
+            last_summarised: last.map(|id| format!("m{id}")),
+            notes: Some("# A\nx\n".to_owned()),
+            template: String::new(),
+            boundary,
+        };
+        let cut = compaction_cut(&question).unwrap();
+        let Some(from) = cut.keep_from else {
+            prop_assert!(cut.notes.is_none() && cut.reason.is_some());
+            return Ok(());
+        };
+        prop_assert!(from <= messages.len());
+        let ids = |part: &[Message], wants_calls: bool| -> Vec<String> {
+            part.iter()
+                .flat_map(|message| match &message.content {
+                    Content::Blocks(blocks) => blocks.clone(),
+                    Content::Text(_) => Vec::new(),
+                })
+                .filter_map(|block| match block {
+                    Block::ToolUse { id, .. } if wants_calls => Some(id),
+                    Block::ToolResult { tool_use_id, .. } if !wants_calls => Some(tool_use_id),
+                    _ => None,
+                })
+                .collect()
+        };
+        let (gone, kept) = messages.split_at(from);
+        let (calls, before) = (ids(kept, true), ids(gone, true));
+        for result in ids(kept, false) {
+            prop_assert!(calls.contains(&result) || !before.contains(&result), "{result}");
         }
     }
 }

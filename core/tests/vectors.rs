@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use memdir_core::conversation::Message;
+use memdir_core::dream::{DreamGate, LockLook};
 use memdir_core::extract::{ExtractionGate, ExtractionState};
 use memdir_core::limits::TEAM_BATCH_BYTES;
 use memdir_core::lint::LintInput;
@@ -20,6 +21,7 @@ use memdir_core::paths::{
     DirectoryQuestion, Environment, MemoryPlaces, PerSource, Platform, ToolClass,
 };
 use memdir_core::recall::{RankedMemory, ToolResult};
+use memdir_core::session::{CompactionQuestion, NotesDue, TemplateValues};
 use memdir_core::write::{IndexEntry, MemoryChanges};
 use memdir_core::{Error, rules};
 use serde::de::DeserializeOwned;
@@ -27,13 +29,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The rules that have vectors. A file of another name, or none of one of these, is a failure.
-const RULES: [(&str, Rule); 41] = [
+const RULES: [(&str, Rule); 49] = [
     ("batch_entries", batch_entries),
     ("choose_directory", choose_directory),
     ("classify_path", classify_path),
     ("classify_tool_call", classify_tool_call),
+    ("compaction_cut", compaction_cut),
     ("conversation_text", conversation_text),
     ("cut_memory", cut_memory),
+    ("decide_dream", decide_dream),
     ("decide_extraction", decide_extraction),
     ("decode_model_answer", decode_model_answer),
     ("decode_tool_answer", decode_tool_answer),
@@ -41,15 +45,20 @@ const RULES: [(&str, Rule); 41] = [
     ("encode_model_request", encode_model_request),
     ("encode_tool_request", encode_tool_request),
     ("env_flag", env_flag),
+    ("estimate_tokens", estimate_tokens),
+    ("fill_template", fill_template),
     ("format_manifest", format_manifest),
     ("grant_bytes", grant_bytes),
     ("injective_key", injective_key),
     ("lint_memories", lint_memories),
+    ("lock_is_held", lock_is_held),
     ("may_write", may_write),
+    ("measure_notes", measure_notes),
     ("memory_age", memory_age),
     ("memory_enabled", memory_enabled),
     ("memory_file_name", memory_file_name),
     ("merge_team_index", merge_team_index),
+    ("notes_are_empty", notes_are_empty),
     ("parse_frontmatter", parse_frontmatter),
     ("parse_settings", parse_settings),
     ("parse_transcript", parse_transcript),
@@ -59,6 +68,7 @@ const RULES: [(&str, Rule); 41] = [
     ("read_selection", read_selection),
     ("recent_tools", recent_tools),
     ("retry_pause_ms", retry_pause_ms),
+    ("session_notes_due", session_notes_due),
     ("summarise_tool_calls", summarise_tool_calls),
     ("team_delta", team_delta),
     ("team_reconcile", team_reconcile),
@@ -756,4 +766,60 @@ fn conversation_text(value: Value) -> Result<Result<Value, Value>, String> {
         Ok(text) => output(text),
         Err(error) => refused(&error),
     }
+}
+fn session_notes_due(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::session_notes_due(&input::<NotesDue>(value)?))
+}
+
+fn estimate_tokens(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::estimate_tokens(&input::<Text>(value)?.text))
+}
+
+fn measure_notes(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::measure_notes(&input::<Text>(value)?.text))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Notes {
+    text: String,
+    template: String,
+}
+
+fn notes_are_empty(value: Value) -> Result<Result<Value, Value>, String> {
+    let Notes { text, template } = input(value)?;
+    output(rules::notes_are_empty(&text, &template))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Template {
+    text: String,
+    values: TemplateValues,
+}
+
+fn fill_template(value: Value) -> Result<Result<Value, Value>, String> {
+    let Template { text, values } = input(value)?;
+    output(rules::fill_template(&text, &values))
+}
+
+fn compaction_cut(value: Value) -> Result<Result<Value, Value>, String> {
+    match rules::compaction_cut(&input::<CompactionQuestion>(value)?) {
+        Ok(compaction) => output(compaction),
+        Err(error) => refused(&error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TimeToDream {
+    gate: DreamGate,
+}
+
+fn decide_dream(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::decide_dream(&input::<TimeToDream>(value)?.gate))
+}
+
+fn lock_is_held(value: Value) -> Result<Result<Value, Value>, String> {
+    output(rules::lock_is_held(&input::<LockLook>(value)?))
 }

@@ -1,5 +1,6 @@
 // A small agent whose memory writes itself: it reads its memory before it answers, and after each answer a model
-// writes down what later conversations should know. Each line of standard input is a turn.
+// writes down what later conversations should know, keeps notes of this one, and now and then puts the memory in
+// order. Each line of standard input is a turn.
 //
 //   node agent.mjs [FOLDER]        the memory is in FOLDER; without one, in the project's usual place
 //
@@ -21,10 +22,11 @@ const client = new Anthropic(key);
 const memory = await Memdir.open({
   directory: argv[2],
   model: { name: `anthropic/${MODEL}`, apiKey: key.apiKey, baseUrl: key.baseURL },
-  features: { extract: true },
+  features: { extract: true, dream: true },
   onEvent: ({ message }) => stderr.write(`(${message})\n`),
 });
 
+const session = randomUUID(); // which conversation this is
 const messages = []; // all that was said; each message has an id that stays
 let shown = null; // which memories this conversation has seen
 
@@ -56,7 +58,7 @@ for await (const line of lines) {
   if (!line.trim()) break;
   stdout.write(`${await answer(line)}\n`);
   // In the background: the next turn need not wait for it.
-  memory.extract(messages).catch((error) => stderr.write(`(${error.message})\n`));
+  memory.afterTurn(messages, { session }).catch((error) => stderr.write(`(${error.message})\n`));
 }
 lines.close();
 await memory.close(); // waits for what is still being written

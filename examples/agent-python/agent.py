@@ -1,7 +1,8 @@
 """A small agent whose memory writes itself.
 
-It reads its memory before it answers, and after each answer a model writes down what later
-conversations should know. Each line of standard input is a turn.
+It reads its memory before it answers. After each answer a model writes down what later
+conversations should know, keeps notes of this one as it grows, and now and then puts the memory in
+order. Each line of standard input is a turn.
 
     python agent.py [FOLDER]    the memory is in FOLDER; without one, in the project's usual place
 
@@ -30,6 +31,7 @@ class Agent:
         """Begin a conversation."""
         self.client = client
         self.memory = memory
+        self.session = str(uuid.uuid4())
         self.messages: list[dict[str, Any]] = []  # all that was said; each has an id that stays
         self.shown: memdir.RecallState | None = None  # which memories it has seen
 
@@ -64,20 +66,22 @@ async def talk(folder: str | None, api_key: str | None, base_url: str | None) ->
     memory = await memdir.AsyncMemdir.open(
         directory=folder,
         model=memdir.ModelOptions(f"anthropic/{MODEL}", api_key=api_key, base_url=base_url),
-        features=memdir.Features(extract=True),
+        features=memdir.Features(extract=True, dream=True),
         on_event=lambda event: print(f"({event.message})", file=sys.stderr),
     )
     client = anthropic.AsyncAnthropic(api_key=api_key, base_url=base_url)
     agent = Agent(client, memory)
-    background: set[asyncio.Task[memdir.Extraction]] = set()
-    async with memory, client:  # on the way out it waits for what is still being written
+    background: set[asyncio.Task[memdir.AfterTurn]] = set()
+    async with memory, client:
         while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
             print(await agent.answer(line), flush=True)
             # In the background: the next turn need not wait for it.
-            task = asyncio.create_task(memory.extract(agent.messages))
+            after = memory.after_turn(agent.messages, session=agent.session)
+            task = asyncio.create_task(after)
             background.add(task)
             task.add_done_callback(background.discard)
-        await asyncio.sleep(0)
+        # What is still being written is written before it leaves.
+        await asyncio.gather(*background)
 
 
 def main() -> None:

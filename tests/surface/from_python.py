@@ -63,20 +63,28 @@ def operations(memdir: str, name: str) -> dict[str, Function]:
     for base in bases(found):
         methods = operations(memdir, base) | methods
     for owner, class_name in objects(memdir, found).items():
-        of_owner = operations(memdir, class_name)
-        methods |= {f"{owner}-{method}": each for method, each in of_owner.items()}
+        # What an object is asked for by belongs to each of its operations.
+        given = methods.pop(owner, Function({}, "")).parameters
+        methods |= {
+            f"{owner}-{method}": Function(given | each.parameters, each.result)
+            for method, each in operations(memdir, class_name).items()
+        }
     return methods
 
 
 def objects(memdir: str, found: ast.ClassDef) -> dict[str, str]:
-    """The properties of a class that are of another class of the same module, with its name."""
+    """What a class has or gives of another class of the same module, with its name."""
     classes = {each.name for each in ast.parse(memdir).body if isinstance(each, ast.ClassDef)}
     results = {
         kebab(each.name): ast.unparse(each.returns)
         for each in found.body
-        if isinstance(each, ast.FunctionDef) and is_property(each) and each.returns is not None
+        if isinstance(each, ast.FunctionDef) and each.returns is not None
     }
-    return {name: result for name, result in results.items() if result in classes}
+    return {
+        name: result
+        for name, result in results.items()
+        if result in classes and named(result) != "store"
+    }
 
 
 def exported(source: str) -> list[str]:

@@ -15,10 +15,10 @@ RENAMED = {
     "memdir": "store",
 }
 # What the names of interfaces end with whose fields are parameters; but for those that are values.
-OPTIONS = ("Options", "Question", "Input")
+OPTIONS = ("Options", "Question", "Input", "NotesDue", "LockLook")
 VALUES = {"ModelOptions", "AgentOptions", "TeamOptions"}
-# Objects that a store has, and what their operations are called by.
-OBJECTS = {"Team": "team", "InboxOperations": "inbox"}
+# Objects that a store has or gives, and what their operations are called by.
+OBJECTS = {"Team": "team", "InboxOperations": "inbox", "SessionNotes": "session"}
 # Functions of the user's that stand for a text; for each of them the WIT has a flag.
 ASKED = " | TokenFunction"
 
@@ -66,7 +66,12 @@ def read(rules: str, types: str, memdir: str, errors: str, effects: str) -> Surf
     operations = methods(body)
     for object_, owner in OBJECTS.items():
         ((_, body),) = blocks(types, rf"export interface ({object_}) \{{")
-        operations |= {f"{owner}-{name}": each for name, each in methods(body).items()}
+        # What an object is asked for by belongs to each of its operations.
+        given = operations.pop(owner, Function({}, "")).parameters
+        operations |= {
+            f"{owner}-{name}": Function(given | each.parameters, each.result)
+            for name, each in methods(body).items()
+        }
         del interfaces[object_]
 
     records = {kebab(name): body for name, body in interfaces.items()}

@@ -29,19 +29,27 @@ RESULTS = {
     "drain": "drained",
     "apply-proposal": "inbox-result",
     "drop-proposal": "left",
+    "session-update": "notes-result",
+    "session-notes": "notes",
+    "session-compaction": "compaction",
+    "session-path": "notes-path",
+    "undo-dream": "dream-undone",
 }
 # Operations of an object that the packages have, under its name and theirs.
 OF_OBJECTS = {
     "inbox": "inbox-list",
     "apply-proposal": "inbox-apply",
     "drop-proposal": "inbox-drop",
+    "session-compaction": "session-for-compaction",
 }
 # What a package does itself when an extraction is given a function that runs it.
 DRIVEN = {"begin-extraction", "call-tool", "end-extraction"}
 # Their fields are parameters in the packages.
 OPTIONS = {
     *("open-options", "prompt-options", "recall-options", "save-options", "forget-options"),
-    *("extract-options", "directory-question", "lint-input"),
+    *("extract-options", "directory-question", "lint-input", "notes-options", "notes-due"),
+    *("compaction-options", "compaction-question", "dream-options", "lock-look"),
+    "after-turn-options",
 }
 # Records and enums of the flows that the packages show too.
 SHOWN = {
@@ -50,10 +58,12 @@ SHOWN = {
     *("team-options", "team-sync", "team-status", "conflict", "conflict-file"),
     *("extraction", "extraction-task", "tool-reply", "run-report"),
     *("inbox", "inbox-item", "inbox-change", "inbox-result"),
+    *("notes-state", "notes-result", "dream", "dream-undone", "after-turn"),
 }
 SHOWN_ENUMS = {
     *("strategy", "recall-reason", "write-outcome", "team-deletions"),
     *("extraction-outcome", "run-end", "inbox-change-kind"),
+    *("notes-outcome", "notes-skip", "dream-outcome"),
 }
 
 

@@ -173,11 +173,11 @@ def test_every_item_of_the_wit_is_documented() -> None:
 
 def test_something_was_compared() -> None:
     for surface in (Sources().wit, Sources().node, Sources().python):
-        assert len(surface.rules) >= 43
-        assert len(surface.operations) >= 30
-        assert len(surface.records) >= 69
+        assert len(surface.rules) >= 51
+        assert len(surface.operations) >= 37
+        assert len(surface.records) >= 79
         assert all(surface.records.values())
-        assert len(surface.enums) >= 23
+        assert len(surface.enums) >= 28
     assert len(Sources().wit.effects) >= 28
 
 
@@ -245,9 +245,33 @@ CHANGES = [
     ("wit/memdir.wit", "    is-stale: bool,", "", "is-stale"),
     ("wit/memdir.wit", "    too-little,\n", "", "too-little"),
     ("wit/memdir.wit", "    messages-left-out,\n", "", "messages-left-out"),
+    ("wit/memdir.wit", "    session-path: func(id: string)", "    session-path: func()", "id"),
+    (
+        "wit/memdir.wit",
+        "    session-update: func(id: string, messages: list<message>, ",
+        "    session-update: func(id: string, ",
+        "operation session-update: messages",
+    ),
+    ("wit/memdir.wit", "    natural-break: bool,", "", "natural-break"),
+    ("wit/memdir.wit", "    undo-dream: func() -> flow;", "", "operation undo-dream"),
+    ("wit/memdir.wit", "    few-sessions,\n", "", "few-sessions"),
+    ("wit/memdir.wit", "    keep-from: option<u32>,", "    keep-from: u32,", "keep-from"),
+    ("wit/memdir.wit", "    over-limit: list<notes-section>,", "", "over-limit"),
+    ("wit/memdir.wit", "    alive: option<bool>,", "    alive: bool,", "alive"),
+    ("wit/memdir.wit", "    dry-run: bool,", "", "dry-run"),
     ("wit/memdir.wit", "    to-send: list<string>,", "    to-send: u32,", "to-send"),
     ("wit/memdir.wit", "entry: option<index-entry>)", "entry: index-entry)", "entry"),
     (f"{JS}/types.d.ts", "    leftOut: number;", "", "left-out"),
+    (f"{JS}/memdir.d.ts", "    session(id: ", "    session(name: ", "name"),
+    (f"{JS}/memdir.d.ts", "    afterTurn(", "    endTurn(", "end-turn"),
+    (f"{JS}/types.d.ts", "    forCompaction(", "    compact(", "session-compact"),
+    (f"{JS}/types.d.ts", "    naturalBreak?: ", "    isBreak?: ", "is-break"),
+    (
+        f"{JS}/rules.d.ts",
+        "function estimateTokens(text: ",
+        "function estimateTokens(said: ",
+        "said",
+    ),
     (f"{JS}/types.d.ts", "    readRoots?: ", "    roots?: ", "read-roots"),
     (f"{JS}/types.d.ts", "    apply(id: string", "    take(id: string", "inbox-take"),
     (f"{JS}/memdir.d.ts", "    extract(messages: ", "    extract(said: ", "said"),
@@ -273,6 +297,11 @@ CHANGES = [
     (f"{JS}/errors.d.ts", "    readonly path: string | null;", "", "path"),
     (f"{PY}/_types.py", "    new_messages: int\n", "", "new-messages"),
     (f"{PY}/_memdir.py", "read_roots: Sequence[str]", "read_roots: str", "read-roots"),
+    (f"{PY}/_memdir.py", "    def session(self, id: ", "    def session(self, name: ", "name"),
+    (f"{PY}/_memdir.py", "    def for_compaction(", "    def compact(", "session-compact"),
+    (f"{PY}/_memdir.py", "    def undo_dream(", "    def wake(", "wake"),
+    (f"{PY}/_types.py", "    keep_from: int | None\n", "", "keep-from"),
+    (f"{PY}/_types.py", '    "few-sessions",\n', "", "few-sessions"),
     (f"{PY}/_memdir.py", "    def drain(", "    def drains(", "drains"),
     (f"{PY}/_types.py", "    modified_ms: int | None\n", "", "modified-ms"),
     (f"{PY}/_types.py", '"private", ', "", "private"),

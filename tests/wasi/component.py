@@ -12,10 +12,14 @@ from wasmtime import component as wasm
 from wasmtime.component import Variant
 
 __all__ = [
+    "AFTER_TURN_OPTIONS",
     "COMMAND_OPTIONS",
+    "COMPACTION_OPTIONS",
+    "DREAM_OPTIONS",
     "EXTRACT_OPTIONS",
     "FEATURES",
     "FORGET_OPTIONS",
+    "NOTES_OPTIONS",
     "NO_CHANGES",
     "PROMPT_OPTIONS",
     "RECALL_OPTIONS",
@@ -90,6 +94,28 @@ EXTRACT_OPTIONS = {
     "request": None,
     "readRoots": [],
     "review": False,
+}
+NOTES_OPTIONS = {"force": False, "naturalBreak": False, "request": None, "state": None}
+COMPACTION_OPTIONS = {"boundary": None, "state": None}
+DREAM_OPTIONS = {
+    "force": False,
+    "dryRun": False,
+    "logs": False,
+    "session": None,
+    "remote": False,
+    "readRoots": [],
+}
+AFTER_TURN_OPTIONS = {
+    "agent": "main",
+    "interactive": True,
+    "remote": False,
+    "session": None,
+    "request": None,
+    "readRoots": [],
+    "review": False,
+    "naturalBreak": False,
+    "extraction": None,
+    "notes": None,
 }
 COMMAND_OPTIONS = {"args": [], "cwd": None, "home": None, "env": {}}
 

@@ -147,6 +147,11 @@ class Host:
         os.link(old["from"], to, follow_symlinks=False)
         return Variant("done")
 
+    def set_mtime(self, path: str, **time: int) -> Variant:
+        seconds = time["mtimeMs"] / 1000
+        os.utime(path, (seconds, seconds))
+        return Variant("done")
+
     def process_alive(self, pid: int) -> Variant:
         try:
             os.kill(pid, 0)

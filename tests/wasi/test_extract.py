@@ -24,6 +24,7 @@ from component import (
 from effects import Host, failed
 from model_server import FORMATS, Answer, ModelServer, Seen, calls, model_server, refusal, text
 from program import Program, Ran
+from runs import Model, answers
 from stores import write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,32 +97,6 @@ def write_calls(store: Path) -> list[tuple[str, dict[str, Any]]]:
         ("Write", {"file_path": str(store / "feedback_commits.md"), "content": COMMITS}),
         ("Edit", index | {"old_string": INDEX, "new_string": INDEX + LINE}),
     ]
-
-
-def answers(step: Variant, perform: Callable[[Variant], Variant]) -> list[dict[str, Any]]:
-    return [
-        {"id": each["id"], "outcome": perform(each["effect"])}
-        for each in step.payload["requests"]
-        if each["effect"].tag != "emit"
-    ]
-
-
-class Model:
-    """A driver's model: answers with these turns, one after the other, then with a text."""
-
-    def __init__(self, *turns: list[tuple[str, dict[str, Any]]]) -> None:
-        self.turns = list(turns)
-        self.asked: list[dict[str, Any]] = []
-
-    def __call__(self, request: str) -> str:
-        self.asked.append(json.loads(request))
-        if not self.turns:
-            return "Nothing more."
-        blocks = [
-            {"type": "tool_use", "id": f"call_{number}", "name": name, "input": given}
-            for number, (name, given) in enumerate(self.turns.pop(0))
-        ]
-        return json.dumps({"content": blocks, "usage": {"input_tokens": 7, "output_tokens": 2}})
 
 
 def without_marks(value: Any) -> Any:

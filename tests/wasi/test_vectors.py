@@ -44,6 +44,11 @@ ARGUMENTS = {
     "conversation_text": ["messages"],
     "decide_extraction": ["messages", "state", "gate"],
     "parse_transcript": ["text"],
+    "measure_notes": ["text"],
+    "notes_are_empty": ["text", "template"],
+    "estimate_tokens": ["text"],
+    "fill_template": ["text", "values"],
+    "decide_dream": ["gate"],
     "memory_file_name": ["type", "name", "number"],
     "update_memory": ["text", "changes"],
     "update_index": ["text", "folder", "path", "entry"],
@@ -54,7 +59,9 @@ ARGUMENTS = {
     "summarise_tool_calls": ["calls", "done"],
 }
 # Their one argument is a record: `input` itself.
-OF_A_RECORD = {"choose_directory", "lint_memories"}
+OF_A_RECORD = {
+    *("choose_directory", "lint_memories", "session_notes_due", "compaction_cut", "lock_is_held"),
+}
 
 
 def expand(value: Any) -> Any:
@@ -114,6 +121,16 @@ def complete(rule: str, given: dict[str, Any]) -> dict[str, Any]:
             }
         case "decide_extraction" | "conversation_text":
             return given | {"messages": messages(given["messages"])}
+        case "session_notes_due":
+            return {"naturalBreak": False, "lastTurnCalls": False, **given}
+        case "compaction_cut":
+            said = {"messages": messages(given["messages"])}
+            return {"lastSummarised": None, "notes": None, "boundary": None} | given | said
+        case "decide_dream":
+            unknown = {"lastMs": None, "countedMs": None, "sessions": None}
+            return {"gate": unknown | given["gate"]}
+        case "lock_is_held":
+            return {"alive": None} | given
         case "update_memory":
             return given | {"changes": NO_CHANGES | given["changes"]}
         case "update_index" if given["entry"] is not None:

@@ -4,11 +4,17 @@ import {
   isMemdirError,
   Memdir,
   MemdirError,
+  type AfterTurn,
+  type AfterTurnOptions,
   type AgentOptions,
   type AgentScope,
   type Block,
+  type Compaction,
   type Conflict,
   type ConflictFile,
+  type Dream,
+  type DreamOptions,
+  type DreamUndone,
   type ErrorCode,
   type Extraction,
   type ExtractionRunner,
@@ -27,6 +33,8 @@ import {
   type ModelOptions,
   type ModelRequest,
   type ModelToolRequest,
+  type NotesResult,
+  type NotesState,
   type Opened,
   type Recall,
   type RecalledMemory,
@@ -35,6 +43,7 @@ import {
   type RunReport,
   type SaveOptions,
   type Scan,
+  type SessionNotes,
   type Team,
   type TeamOptions,
   type TeamStatus,
@@ -51,8 +60,10 @@ import {
   chooseDirectory,
   classifyPath,
   classifyToolCall,
+  compactionCut,
   cutMemory,
   conversationText,
+  decideDream,
   decideExtraction,
   decodeModelAnswer,
   decodeToolAnswer,
@@ -60,13 +71,18 @@ import {
   encodeModelRequest,
   encodeToolRequest,
   envFlag,
+  estimateTokens,
+  fillTemplate,
   grantBytes,
   lintMemories,
+  lockIsHeld,
   mayWrite,
+  measureNotes,
   memoryAge,
   memoryEnabled,
   memoryFileName,
   mergeTeamIndex,
+  notesAreEmpty,
   parseSettings,
   parseTranscript,
   rankMemories,
@@ -76,6 +92,7 @@ import {
   redactSecrets,
   retryPauseMs,
   scanSecrets,
+  sessionNotesDue,
   summariseToolCalls,
   teamReconcile,
   teamRepository,
@@ -85,13 +102,17 @@ import {
   updateMemory,
   validateMemoryPath,
   validateTeamKey,
+  type Awake,
+  type CompactionQuestion,
   type CutMemory,
+  type DreamGate,
   type Edited,
   type ExtractionDecision,
   type IndexEntry,
   type MemoryChanges,
   type MergedIndex,
   type ModelHttp,
+  type NotesMeasure,
   type PathKind,
   type RankedMemory,
   type SecretFinding,
@@ -270,6 +291,39 @@ export function extractionRules(messages: readonly Message[], request: ToolReque
   const { body }: ModelHttp = encodeToolRequest({ name: "anthropic/x" }, request);
   const answer: ToolAnswer = decodeToolAnswer("anthropic/x", 200, body);
   return decision.verdict + (decision.reason ?? "") + transcript.leftOut + answer.calls.map(({ input }) => input).join();
+}
+
+export async function afterTurns(memory: Memdir, messages: readonly Message[], signal: AbortSignal): Promise<string> {
+  const state: NotesState = { lastTokens: null, cursor: null, lastSummarised: null };
+  const options: AfterTurnOptions = { agent: "main", session: null, naturalBreak: true, extraction: null, notes: state, signal };
+  const { extraction, notes, dream }: AfterTurn = await memory.afterTurn(messages, { ...options, request: { messages } });
+  const asked: DreamOptions = { force: true, dryRun: false, logs: false, session: "s", remote: false, readRoots: ["/srv"], signal };
+  const dreamt: Dream = await memory.dream(asked);
+  const undone: DreamUndone = await memory.undoDream({ signal });
+  const session: SessionNotes = memory.session("s");
+  const updated: NotesResult = await session.update(messages, { force: true, naturalBreak: true, request: "{}", state, signal });
+  const compaction: Compaction = await session.forCompaction(messages, { boundary: 5, state: updated.state, signal });
+  const text: string | null = await session.notes();
+  const path: string = await session.path({ signal });
+  // @ts-expect-error: a session has a name
+  memory.session();
+  // @ts-expect-error: with your own agent, extract alone
+  await memory.afterTurn(messages, { run: () => {} });
+  // @ts-expect-error: no such option
+  await memory.dream({ always: true });
+  const known = [extraction.outcome, notes?.reason, dream.reason, dreamt.notice, undone.id, compaction.reason, text, path];
+  return known.join() + messages.slice(compaction.keepFrom ?? 0).length;
+}
+
+export function afterTurnRules(messages: readonly Message[], template: string): string {
+  const gate: DreamGate = { dream: true, enabled: true, remote: false, dailyLog: false, nowMs: 0, lastMs: null };
+  const reason: Awake | null = decideDream({ ...gate, sessions: 5 });
+  const held: boolean = lockIsHeld({ nowMs: 0, mtimeMs: 0, body: "1", alive: null });
+  const due: boolean = sessionNotesDue({ tokens: estimateTokens(template), toolCalls: 3 });
+  const measure: NotesMeasure = measureNotes(template);
+  const question: CompactionQuestion = { messages, template, notes: fillTemplate(template, { currentNotes: "", notesPath: "" }) };
+  const { keepFrom } = compactionCut(question);
+  return [reason, held, due, measure.sections[0]?.heading, keepFrom, notesAreEmpty("", template)].join();
 }
 
 export async function sharing(signal: AbortSignal, secret: string | undefined): Promise<string> {

@@ -18,8 +18,10 @@ __all__ = [
     "classify_path",
     "classify_tool_call",
     "command",
+    "compaction_cut",
     "conversation_text",
     "cut_memory",
+    "decide_dream",
     "decide_extraction",
     "decode_model_answer",
     "decode_tool_answer",
@@ -28,16 +30,21 @@ __all__ = [
     "encode_tool_request",
     "env_flag",
     "error_table",
+    "estimate_tokens",
     "failure_code",
+    "fill_template",
     "format_manifest",
     "grant_bytes",
     "injective_key",
     "lint_memories",
+    "lock_is_held",
     "may_write",
+    "measure_notes",
     "memory_age",
     "memory_enabled",
     "memory_file_name",
     "merge_team_index",
+    "notes_are_empty",
     "parse_frontmatter",
     "parse_settings",
     "parse_transcript",
@@ -50,6 +57,7 @@ __all__ = [
     "redact_secrets",
     "retry_pause_ms",
     "scan_secrets",
+    "session_notes_due",
     "summarise_tool_calls",
     "team_delta",
     "team_reconcile",
@@ -152,6 +160,25 @@ class Store:
         team: _types.TeamOptions | None,
         features: _types.Features,
     ) -> Store: ...
+    def after_turn(
+        self,
+        messages: tuple[_types.Message | collections.abc.Mapping[str, Any], ...],
+        /,
+        *,
+        agent: _types.AgentRole,
+        interactive: bool,
+        remote: bool,
+        session: str | None,
+        request: str | collections.abc.Mapping[str, Any] | None,
+        read_roots: collections.abc.Sequence[str],
+        review: bool,
+        natural_break: bool,
+        extraction: _types.ExtractionState | None,
+        notes: _types.NotesState | None,
+    ) -> Flow[_types.AfterTurn]:
+        """
+        Does what is to be done after a turn; ends with `AfterTurn`.
+        """
     def agent(self, name: str, /, scope: _types.AgentScope) -> Store:
         """
         The memory of an agent, with the options of this store.
@@ -193,7 +220,21 @@ class Store:
         """
     def drain(self, timeout_ms: int | None, /) -> Flow[bool]:
         """
-        Waits for extractions; ends with whether all came to their end.
+        Waits for what is under way in the background; ends with whether all came to its end.
+        """
+    def dream(
+        self,
+        /,
+        *,
+        force: bool,
+        dry_run: bool,
+        logs: bool,
+        session: str | None,
+        remote: bool,
+        read_roots: collections.abc.Sequence[str],
+    ) -> Flow[_types.Dream]:
+        """
+        Puts the memory in order; ends with `Dream`.
         """
     def drop_proposal(
         self, id: str, paths: collections.abc.Sequence[str] | None, /
@@ -291,6 +332,40 @@ class Store:
         """
         Lists the memories; ends with `Scan`.
         """
+    def session_compaction(
+        self,
+        id: str,
+        messages: tuple[_types.Message | collections.abc.Mapping[str, Any], ...],
+        /,
+        *,
+        boundary: int | None,
+        state: _types.NotesState | None,
+    ) -> Flow[_types.Compaction]:
+        """
+        What comes in place of a conversation; ends with `Compaction`.
+        """
+    def session_notes(self, id: str, /) -> Flow[str | None]:
+        """
+        The notes of a session; ends with a `str`, or None when there are none.
+        """
+    def session_path(self, id: str, /) -> Flow[str]:
+        """
+        The file of the notes of a session; ends with a `str`.
+        """
+    def session_update(
+        self,
+        id: str,
+        messages: tuple[_types.Message | collections.abc.Mapping[str, Any], ...],
+        /,
+        *,
+        force: bool,
+        natural_break: bool,
+        request: str | collections.abc.Mapping[str, Any] | None,
+        state: _types.NotesState | None,
+    ) -> Flow[_types.NotesResult]:
+        """
+        Lets the store's model bring the notes of a session up to date; ends with `NotesResult`.
+        """
     def team_conflict(self, id: str, /) -> Flow[_types.ConflictFile]:
         """
         One of them, with its text; ends with `ConflictFile`.
@@ -334,6 +409,10 @@ class Store:
     def transcript(self, path: str, /) -> Flow[_types.Transcript]:
         """
         What was said, from a file; ends with `Transcript`.
+        """
+    def undo_dream(self, /) -> Flow[_types.DreamUndone]:
+        """
+        Takes the last dream back; ends with `DreamUndone`.
         """
     def undo_forget(self, path: str | None, /) -> Flow[_types.WriteResult]:
         """
@@ -406,6 +485,26 @@ def command(
     The command line; ends with the exit code.
     """
 
+def compaction_cut(
+    messages: collections.abc.Sequence[_types.Message | collections.abc.Mapping[str, Any]],
+    *,
+    template: str,
+    notes: str | None = None,
+    last_summarised: str | None = None,
+    boundary: int | None = None,
+) -> _types.Compaction:
+    """
+    Put notes in place of the messages that they cover. What came after `last_summarised`, the last message that
+    they have (None when that is not known), is kept, and before it so much that there are 10,000 tokens
+    and five messages with text, but no more once there are 40,000 tokens. A result of a tool is kept with
+    its call. `template` is what the notes began as, `boundary` the index of the message that the last
+    compaction has put in place of others.
+
+    Raises `InputError` with code `invalid-argument` for what is no message.
+
+    Source: reference facts 8.4.
+    """
+
 def conversation_text(
     messages: collections.abc.Sequence[_types.Message | collections.abc.Mapping[str, Any]],
 ) -> str:
@@ -425,6 +524,14 @@ def cut_memory(text: str, *, size: int, path: str, max_bytes: int) -> _types.Cut
     `size` is that of the whole file in bytes, `path` what the model is to read for the rest.
 
     Source: reference facts 5.4.
+    """
+
+def decide_dream(gate: _types.DreamGate) -> _types.Awake | None:
+    """
+    Say why it is not the time to dream; None when it is. What has not been counted or seen yet is None: ask
+    first without the sessions, and count them when the answer is None. A time that lies ahead says nothing.
+
+    Source: reference facts 7.1.
     """
 
 def decide_extraction(
@@ -510,9 +617,25 @@ def error_table() -> list[_types.ErrorInfo]:
     List every error code with its family and a typical message, in a fixed order.
     """
 
+def estimate_tokens(text: str) -> int:
+    """
+    Say about how many tokens a text takes, without a tokenizer: as a mean 4 to 7% off for prose and code, and
+    13 to 16% for other languages. Single pieces can be off by half, such as tables and encoded data.
+
+    Source: measured against the tokenizers o200k_base and cl100k_base.
+    """
+
 def failure_code(errno: int, /) -> str:
     """
     The code of a failed effect for an error number of the operating system.
+    """
+
+def fill_template(text: str, values: _types.TemplateValues) -> str:
+    """
+    Put values in place of `{{currentNotes}}` and `{{notesPath}}` in a text. Other words in double braces stay as
+    they are, and what is put in is not looked at again.
+
+    Source: reference facts 8.2.
     """
 
 def format_manifest(memories: collections.abc.Sequence[_types.MemoryHeader]) -> str:
@@ -553,6 +676,14 @@ def lint_memories(
     Source: reference facts 3.3 and 15.
     """
 
+def lock_is_held(*, now_ms: int, mtime_ms: int, body: str, alive: bool | None = None) -> bool:
+    """
+    Say whether somebody dreams, by the lock file in the store: it is younger than an hour, names a process,
+    and that lives; where nobody can tell (None), it is held to live.
+
+    Source: reference facts 7.2.
+    """
+
 def may_write(path: str, places: _types.MemoryPlaces) -> bool:
     """
     Say whether an agent may write to a path without asking: to a Markdown file of the store, the team or
@@ -560,6 +691,14 @@ def may_write(path: str, places: _types.MemoryPlaces) -> bool:
     a repository can bring links along, so give the path with links resolved.
 
     Source: reference facts 11.1 and 12; document 002.
+    """
+
+def measure_notes(text: str) -> _types.NotesMeasure:
+    """
+    Say how long notes are, and which of their sections are too long. Sections begin at headings of the first
+    level outside code.
+
+    Source: reference facts 8.3.
     """
 
 def memory_age(*, mtime_ms: int, modified_ms: int | None = None, now_ms: int) -> _types.MemoryAge:
@@ -599,6 +738,14 @@ def merge_team_index(*, base: str | None = None, local: str, server: str) -> _ty
     memory that it links to; where both have written one anew, the server's stands, and `lost` is true.
 
     Source: reference facts 11.4; document 002.
+    """
+
+def notes_are_empty(text: str, template: str) -> bool:
+    """
+    Say whether nothing was noted yet: every line is blank, a heading of the first level, a line in italics,
+    or a line of `template`, which the notes began as.
+
+    Source: reference facts 8.4.
     """
 
 def parse_frontmatter(text: str) -> _types.Frontmatter:
@@ -709,6 +856,22 @@ def scan_secrets(text: str) -> list[_types.SecretFinding]:
     UTF-8, `line` counts from 1.
 
     Source: reference facts 11.2; document 002.
+    """
+
+def session_notes_due(
+    *,
+    tokens: int,
+    last_tokens: int | None = None,
+    tool_calls: int,
+    natural_break: bool = False,
+    last_turn_calls: bool = False,
+) -> bool:
+    """
+    Say whether it is time to bring the notes of a session up to date: at least 10,000 tokens in all, 5,000
+    more than at the last update, and three calls of tools since; with `natural_break`, in place of the
+    calls also a last turn that calls none.
+
+    Source: reference facts 8.1.
     """
 
 def summarise_tool_calls(

@@ -29,15 +29,15 @@ OnEvent: TypeAlias = Callable[[Event], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationRequest:
-    """What a model with tools is asked next, as `extract` does.
+    """What a model with tools is asked next, as `extract`, `dream` and the notes of sessions do.
 
     The answer is a text, the last one; or JSON text of an object with a list `content` of blocks in
     the form of Anthropic's Messages API, such as a whole answer of it.
 
     Attributes:
-        purpose: What it is for, such as `extract-memories`.
+        purpose: What it is for: `extract-memories`, `session-notes` or `dream`.
         system: The system prompt; with a prefix it is not used, as that has its own.
-        prefix: `request` of the extraction, in its own form: the messages go behind its own.
+        prefix: `request` of the caller, in its own form: the messages go behind its own.
         tools: The tools, or those that are to be added to those of the prefix.
         messages: The conversation in the form of Anthropic's Messages API.
         max_tokens: Of the answer.

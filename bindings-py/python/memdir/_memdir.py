@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from memdir._types import (
+        AfterTurn,
         AgentOptions,
         AgentRole,
         AgentScope,
+        Compaction,
         Conflict,
         ConflictFile,
+        Dream,
+        DreamUndone,
         Extraction,
         ExtractionState,
         Inbox,
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
         MemoryScope,
         MemoryType,
         Message,
+        NotesResult,
+        NotesState,
         Opened,
         PlatformName,
         Recall,
@@ -197,10 +203,11 @@ class Memdir(_Base):
             platform: Whose path rules hold; None for those of this machine.
             features: What is switched on.
             on_event: Called with each `Event`. What it raises is logged (logger `memdir`).
-            model: What `recall` and `extract` ask: a function from a `ModelRequest` (`recall`) or a
-                `ConversationRequest` (`extract`) to the text of the answer, called in a thread; or
-                the name of a model such as `anthropic/claude-haiku-4-5`, alone or in
-                `ModelOptions`, which is asked over HTTP. None is never asked.
+            model: What is asked: a function from a `ModelRequest` (of `recall`) or a
+                `ConversationRequest` (of `extract`, `dream` and the notes of a `session`) to the
+                text of the answer, called in a thread; or the name of a model such as
+                `anthropic/claude-haiku-4-5`, alone or in `ModelOptions`, which is asked over HTTP.
+                None is never asked.
             agent: Whose memory is opened instead of the project's; `directory` counts for nothing
                 then. See `agent`.
             team: Where the team's memories are shared, see `team`. What it leaves open comes from
@@ -602,8 +609,129 @@ class Memdir(_Base):
         begun = self._store.begin_extraction(said, **options)
         return _extract.extract(begun, run, self._store, self._host)
 
+    def dream(
+        self,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        logs: bool = False,
+        session: str | None = None,
+        remote: bool = False,
+        read_roots: Sequence[str] = (),
+    ) -> Dream:
+        """Have the store's model put the memory in order, when it is time.
+
+        That is with `Features.dream`, 24 hours after the last time and when five sessions were held
+        since, see `memdir.Awake`. The model works on drafts, in at most 60 turns. What it
+        changes takes effect together at its end, where nobody else has changed it meanwhile;
+        `undo_dream` takes it back. Pinned memories are never changed.
+
+        Args:
+            force: Whether it is done whatever time it is, as when a person asks for it. One that is
+                under way elsewhere is left alone even so (`locked`).
+            dry_run: Whether nothing is changed; `changes` say what would be.
+            logs: Whether only the daily logs are distilled into memories.
+            session: The session that it is asked in, which does not count.
+            remote: Whether it runs on somebody else's machine; so it is too when
+                `CLAUDE_CODE_REMOTE` is set.
+            read_roots: Folders besides the working directory, the store and the transcripts that
+                may be read in, absolute.
+
+        Returns:
+            What came of it; also a run that failed, which has changed nothing.
+
+        Raises:
+            ModelError: There is something to be done, but no model (`no-model`).
+            InputError: A folder of `read_roots` is not absolute (`invalid-argument`), or the store
+                is closed (`closed`).
+            HostError: What the disk gave.
+
+        """
+        flow = self._store.dream(
+            force=force,
+            dry_run=dry_run,
+            logs=logs,
+            session=session,
+            remote=remote,
+            read_roots=_check.texts("read_roots", read_roots),
+        )
+        return drive(flow, self._host)
+
+    def undo_dream(self) -> DreamUndone:
+        """Take back what the last dream changed that was not taken back yet.
+
+        What somebody has changed since stays (`conflicts`); of indexes only the lines go back that
+        the dream has changed.
+
+        Raises:
+            InputError: Memory is off (`disabled`).
+            HostError: As `save`.
+
+        """
+        return drive(self._store.undo_dream(), self._host)
+
+    def session(self, id: str) -> SessionNotes:  # noqa: A002 - as the field
+        """Give the notes of a session, by its id. Nothing is made before the first update."""
+        return SessionNotes(self._store, self._host, id)
+
+    def after_turn(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        agent: AgentRole = "main",
+        interactive: bool = True,
+        remote: bool = False,
+        session: str | None = None,
+        request: str | Mapping[str, Any] | None = None,
+        read_roots: Sequence[str] = (),
+        review: bool = False,
+        natural_break: bool = False,
+        extraction: ExtractionState | None = None,
+        notes: NotesState | None = None,
+    ) -> AfterTurn:
+        """Do what is to be done after a turn: extract, keep the session's notes, dream.
+
+        They are done one after the other, each when it is time for it. One that fails says so in
+        its result and does not keep the others from their turn. Once the store is closed, the next
+        of them does not begin (`closed`).
+
+        Args:
+            messages: The whole conversation.
+            agent: Whose conversation it is; after a turn of another agent nothing is done.
+            interactive: As of `extract`.
+            remote: As of `extract`.
+            session: Which session it is, see `session`; None for none, without notes.
+            request: As of `extract`.
+            read_roots: As of `extract`.
+            review: As of `extract`.
+            natural_break: As of `SessionNotes.update`.
+            extraction: `extraction.state` of the last turn, after a restart.
+            notes: `notes.state` of the last turn, after a restart.
+
+        Raises:
+            InputError: The messages are none (`invalid-argument`), or the store is closed
+                (`closed`).
+
+        """
+        flow = self._store.after_turn(
+            _check.sequence("messages", messages, "mapping"),
+            agent=agent,
+            interactive=interactive,
+            remote=remote,
+            session=session,
+            request=request,
+            read_roots=_check.texts("read_roots", read_roots),
+            review=review,
+            natural_break=natural_break,
+            extraction=extraction,
+            notes=notes,
+        )
+        return drive(flow, self._host)
+
     def drain(self, timeout_ms: int | None = None) -> bool:
-        """Wait for extractions that are under way in other threads; `close` does it, too.
+        """Wait for what is under way in other threads; `close` does it, too.
+
+        That is extractions, updates of notes and dreams.
 
         Args:
             timeout_ms: Milliseconds; None for 60 seconds. What is not done then is stopped before
@@ -644,8 +772,8 @@ class Memdir(_Base):
     def close(self) -> None:
         """Let go of the store: every later call raises `InputError` with code `closed`.
 
-        Extractions that are under way get 60 seconds, and which memories were recalled is written
-        first. Watches of the team folder end; after one, or
+        Extractions, updates of notes and dreams that are under way get 60 seconds, and which
+        memories were recalled is written first. Watches of the team folder end; after one, or
         any other sync, team memories that are not uploaded yet get two seconds for it, and an event
         names those that did not make it. Closing twice is fine.
         """
@@ -884,6 +1012,66 @@ class AsyncMemdir(_Base):
         begun = self._store.begin_extraction(said, **options)
         return await _extract.extract_async(begun, run, self._store, self._host)
 
+    async def dream(
+        self,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        logs: bool = False,
+        session: str | None = None,
+        remote: bool = False,
+        read_roots: Sequence[str] = (),
+    ) -> Dream:
+        """See `Memdir.dream`."""
+        flow = self._store.dream(
+            force=force,
+            dry_run=dry_run,
+            logs=logs,
+            session=session,
+            remote=remote,
+            read_roots=_check.texts("read_roots", read_roots),
+        )
+        return await drive_async(flow, self._host)
+
+    async def undo_dream(self) -> DreamUndone:
+        """See `Memdir.undo_dream`."""
+        return await drive_async(self._store.undo_dream(), self._host)
+
+    def session(self, id: str) -> AsyncSessionNotes:  # noqa: A002 - as the field
+        """See `Memdir.session`."""
+        return AsyncSessionNotes(self._store, self._host, id)
+
+    async def after_turn(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        agent: AgentRole = "main",
+        interactive: bool = True,
+        remote: bool = False,
+        session: str | None = None,
+        request: str | Mapping[str, Any] | None = None,
+        read_roots: Sequence[str] = (),
+        review: bool = False,
+        natural_break: bool = False,
+        extraction: ExtractionState | None = None,
+        notes: NotesState | None = None,
+    ) -> AfterTurn:
+        """See `Memdir.after_turn`."""
+        flow = self._store.after_turn(
+            _check.sequence("messages", messages, "mapping"),
+            agent=agent,
+            interactive=interactive,
+            remote=remote,
+            session=session,
+            request=request,
+            read_roots=_check.texts("read_roots", read_roots),
+            review=review,
+            natural_break=natural_break,
+            extraction=extraction,
+            notes=notes,
+        )
+        return await drive_async(flow, self._host)
+
     async def drain(self, timeout_ms: int | None = None) -> bool:
         """See `Memdir.drain`."""
         return await drive_async(self._store.drain(timeout_ms), self._host)
@@ -1001,6 +1189,169 @@ class AsyncMemoryInbox:
 
 def _paths(given: Sequence[str] | None) -> Sequence[str] | None:
     return None if given is None else _check.texts("paths", given)
+
+
+class SessionNotes:
+    """Notes of one session that a model keeps up to date while the conversation grows.
+
+    They are for compactions, which put them in place of a summary, and lie in the project's folder
+    below the config home, at `projects/<project>/<id>/session-memory/summary.md`. With blocking
+    calls; `memory.session(id)` is one.
+
+    Every call raises `InputError` with code `invalid-argument` for an id that is no single file
+    name, and where the store was opened without a working directory.
+    """
+
+    def __init__(self, store: Store, host: Host, id: str) -> None:  # noqa: A002 - as the field
+        """Belong to a store; `Memdir.session` makes one."""
+        self._store = store
+        self._host = host
+        self._id = id
+
+    def update(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        force: bool = False,
+        natural_break: bool = False,
+        request: str | Mapping[str, Any] | None = None,
+        state: NotesState | None = None,
+    ) -> NotesResult:
+        """Let the store's model bring the notes up to date, when it is time.
+
+        That is decided as by `memdir.rules.session_notes_due`. The model may edit this one file and
+        nothing else.
+
+        Args:
+            messages: The whole conversation.
+            force: Whether it is done now, whatever time it is.
+            natural_break: Whether the end of a turn counts as much as calls of tools.
+            request: As of `Memdir.extract`; the cache is used if the request has the tool `Edit`.
+            state: `state` of the last update of this session, after a restart. A store that knows
+                better does not look at it.
+
+        Returns:
+            What came of it; also a run that failed.
+
+        Raises:
+            ModelError: There is something to be done, but no model (`no-model`).
+            InputError: The messages or the request are none (`invalid-argument`), or the store is
+                closed (`closed`).
+            HostError: What the disk gave.
+
+        """
+        flow = self._store.session_update(
+            self._id,
+            _check.sequence("messages", messages, "mapping"),
+            force=force,
+            natural_break=natural_break,
+            request=request,
+            state=state,
+        )
+        return drive(flow, self._host)
+
+    def notes(self) -> str | None:
+        """Give the notes; None when there are none, or memory is off.
+
+        Raises:
+            InputError: The file is no text (`not-text`).
+            HostError: What reading gave.
+
+        """
+        return drive(self._store.session_notes(self._id), self._host)
+
+    def for_compaction(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        boundary: int | None = None,
+        state: NotesState | None = None,
+    ) -> Compaction:
+        """Give what comes in place of a conversation that is about to be compacted.
+
+        That is decided as by `memdir.rules.compaction_cut`. An update that is under way is waited
+        for, for 15 seconds at most.
+
+        Args:
+            messages: The whole conversation.
+            boundary: The index of the message that the last compaction has put in place of others;
+                what is kept reaches back to the one behind it at most.
+            state: `state` of the last update of this session, after a restart.
+
+        Raises:
+            InputError: The messages are none (`invalid-argument`).
+
+        """
+        flow = self._store.session_compaction(
+            self._id,
+            _check.sequence("messages", messages, "mapping"),
+            boundary=boundary,
+            state=state,
+        )
+        return drive(flow, self._host)
+
+    def path(self) -> str:
+        """Give the file of the notes, absolute, whether it is there or not.
+
+        Raises:
+            InputError: Memory is off (`disabled`).
+
+        """
+        return drive(self._store.session_path(self._id), self._host)
+
+
+class AsyncSessionNotes:
+    """The same for asyncio; `memory.session(id)` of an `AsyncMemdir` is one."""
+
+    def __init__(self, store: Store, host: Host, id: str) -> None:  # noqa: A002 - as the field
+        """Belong to a store; `AsyncMemdir.session` makes one."""
+        self._store = store
+        self._host = host
+        self._id = id
+
+    async def update(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        force: bool = False,
+        natural_break: bool = False,
+        request: str | Mapping[str, Any] | None = None,
+        state: NotesState | None = None,
+    ) -> NotesResult:
+        """See `SessionNotes.update`."""
+        flow = self._store.session_update(
+            self._id,
+            _check.sequence("messages", messages, "mapping"),
+            force=force,
+            natural_break=natural_break,
+            request=request,
+            state=state,
+        )
+        return await drive_async(flow, self._host)
+
+    async def notes(self) -> str | None:
+        """See `SessionNotes.notes`."""
+        return await drive_async(self._store.session_notes(self._id), self._host)
+
+    async def for_compaction(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        boundary: int | None = None,
+        state: NotesState | None = None,
+    ) -> Compaction:
+        """See `SessionNotes.for_compaction`."""
+        flow = self._store.session_compaction(
+            self._id,
+            _check.sequence("messages", messages, "mapping"),
+            boundary=boundary,
+            state=state,
+        )
+        return await drive_async(flow, self._host)
+
+    async def path(self) -> str:
+        """See `SessionNotes.path`."""
+        return await drive_async(self._store.session_path(self._id), self._host)
 
 
 class Team:

@@ -181,6 +181,67 @@ RunEnd = Literal["answered", "turns", "tokens", "stopped"]
 InboxChangeKind = Literal["created", "changed", "deleted"]
 """What a proposal does with a file: the run saw no such file, it gets another text, or it goes."""
 
+DreamOutcome = Literal["done", "skipped", "failed"]
+"""What became of a dream.
+
+- `done`: a model has looked over the memory; it may have changed nothing.
+- `skipped`: there was nothing to be done; `reason` says why.
+- `failed`: it did not come to its end, and nothing was changed; the next one does not wait for it.
+"""
+
+Awake = Literal[
+    "sub-agent",
+    "off",
+    "disabled",
+    "remote",
+    "daily-log",
+    "too-soon",
+    "counted",
+    "few-sessions",
+    "locked",
+]
+"""Why it is not the time to dream, in the order in which it is looked at.
+
+- `sub-agent`: it was the turn of another agent than the main one.
+- `off`: `Features.dream` is off.
+- `disabled`: memory is off.
+- `remote`: it runs on somebody else's machine.
+- `daily-log`: notes go to daily logs, which are distilled when somebody asks for it.
+- `too-soon`: the last one was less than 24 hours ago.
+- `counted`: sessions were counted less than 10 minutes ago.
+- `few-sessions`: fewer than five sessions have been held since.
+- `locked`: another one is under way.
+"""
+
+NotesOutcome = Literal["done", "skipped", "failed"]
+"""What became of an update of the notes of a session.
+
+- `done`: a model has looked at what is new; it may have changed nothing.
+- `skipped`: there was nothing to be done; `reason` says why.
+- `failed`: it did not come to its end. What was written by then stays, and the same messages are
+  looked at again the next time.
+"""
+
+NotesSkip = Literal["disabled", "nothing-new", "not-due", "running", "paused"]
+"""Why the notes of a session were not brought up to date.
+
+- `disabled`: memory is off.
+- `nothing-new`: no message has come since the last time.
+- `not-due`: it is not yet time, see `memdir.rules.session_notes_due`.
+- `running`: another update of the same session is under way.
+- `paused`: the model's provider had no more to give a moment ago.
+"""
+
+CompactionReason = Literal["off", "no-notes", "empty-notes", "unreadable", "unknown-message"]
+"""Why notes cannot take the place of a conversation, which is compacted with a summary then.
+
+- `off`: memory is off, or `DISABLE_CLAUDE_CODE_SM_COMPACT` is set.
+- `no-notes`: there are none.
+- `empty-notes`: nothing was written into them yet.
+- `unreadable`: they cannot be read; an event says why.
+- `unknown-message`: the last message that they have is not in the conversation any more.
+"""
+
 Block: type[dict[str, Any]] = dict
 """What the native module makes of a block of a message."""
 
@@ -189,8 +250,6 @@ Block: type[dict[str, Any]] = dict
 class Features:
     """What is switched on beyond reading. Everything but `count_uses` is off unless asked for.
 
-    `dream` has no effect in this version; it is reserved.
-
     Attributes:
         team: Team memory beside the private one: what is saved without a scope may go there, see
             `memdir.rules.default_scope`.
@@ -198,7 +257,7 @@ class Features:
         extract_non_interactive: Extraction also where nobody takes part in the conversation.
         one_step: Memories are written without an index line, and the prompt has no index.
         daily_log: Notes go to dated logs: the prompt says so.
-        dream: Consolidation in the background.
+        dream: The memory is put in order now and then, see `Memdir.dream`.
         extract_every: Turns from one extraction to the next.
         count_uses: How often a memory is recalled is counted in `.memdir` in the store, so that
             what is used ranks higher. False also leaves out of the ranking what others counted
@@ -1171,6 +1230,227 @@ class InboxResult:
 
     results: tuple[WriteResult, ...]
     left: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamGate:
+    """What decides whether it is time to dream, as `memdir.rules.decide_dream` takes it.
+
+    Attributes:
+        dream: `Features.dream`.
+        enabled: Whether memory is on.
+        remote: Whether it runs on somebody else's machine.
+        daily_log: `Features.daily_log`.
+        now_ms: Now, in milliseconds since the epoch.
+        last_ms: When the last one succeeded; None when none has.
+        counted_ms: When this process has counted sessions last; None when it has not.
+        sessions: Sessions that were held since the last one, without the current one; None before
+            they are counted.
+
+    """
+
+    dream: bool
+    enabled: bool
+    remote: bool
+    daily_log: bool
+    now_ms: int
+    last_ms: int | None = None
+    counted_ms: int | None = None
+    sessions: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dream:
+    """What became of a dream.
+
+    Attributes:
+        outcome: What became of it.
+        reason: Why it was skipped; None otherwise.
+        id: What it is called, for `Memdir.undo_dream` to say which it took back; None when nothing
+            was changed.
+        improved: The memories that were changed or made, relative to the store, without indexes.
+        removed: Those that were removed.
+        conflicts: What was to be changed and was not, because somebody else had changed it
+            meanwhile.
+        notice: What a user is told, `Improved 3 memories`; None when nothing was changed.
+        changes: What would be changed, of a dry run.
+        sessions: How many sessions there were to look at.
+        turns: How many turns the model took.
+        ended: How the run ended; None when there was none.
+        usage: The tokens that it took.
+        code: Why it failed: a code of errors; None otherwise.
+        message: The same for a person; None otherwise.
+        report: What else should be known.
+
+    """
+
+    outcome: DreamOutcome
+    reason: Awake | None
+    id: str | None
+    improved: tuple[str, ...]
+    removed: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    notice: str | None
+    changes: tuple[InboxChange, ...]
+    sessions: int
+    turns: int
+    ended: RunEnd | None
+    usage: Usage
+    code: str | None
+    message: str | None
+    report: tuple[ReportEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DreamUndone:
+    """What came of taking a dream back.
+
+    Attributes:
+        id: Which one; None when there is none to take back.
+        restored: What is as it was before.
+        conflicts: What somebody has changed since, and stays as it is.
+
+    """
+
+    id: str | None
+    restored: tuple[str, ...]
+    conflicts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesState:
+    """How far the notes of a session have come: to be kept over a restart.
+
+    `dataclasses.asdict` gives what JSON can hold, and `NotesState(**it)` takes that again.
+
+    Attributes:
+        last_tokens: The tokens that the conversation had at the last update; None before the first
+            one.
+        cursor: The last message that an update has looked at.
+        last_summarised: The last message of which the notes have what matters.
+
+    """
+
+    last_tokens: int | None = None
+    cursor: str | None = None
+    last_summarised: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesSection:
+    """How long one section of notes is.
+
+    Attributes:
+        heading: Its heading; empty for what stands before the first one.
+        tokens: Its tokens, estimated, the heading included.
+        is_over: Whether it is longer than it should be (2,000 tokens).
+
+    """
+
+    heading: str
+    tokens: int
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesMeasure:
+    """How long notes are.
+
+    Attributes:
+        tokens: Tokens of the whole, estimated.
+        sections: Its parts, in their order.
+        is_over: Whether the whole is longer than it should be (12,000 tokens).
+
+    """
+
+    tokens: int
+    sections: tuple[NotesSection, ...]
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotesResult:
+    """What became of an update of the notes of a session.
+
+    Attributes:
+        outcome: What became of it.
+        reason: Why it was skipped; None otherwise.
+        path: The file of the notes, absolute; None when memory is off.
+        changed: Whether the notes are others than before.
+        turns: How many turns the model took.
+        ended: How the run ended; None when there was none.
+        usage: The tokens that it took.
+        code: Why it failed: a code of errors; None otherwise.
+        message: The same for a person; None otherwise.
+        over_limit: The sections that are longer than they should be; the next update is told to
+            shorten them.
+        state: How far it has come, for `state` of the next one after a restart.
+        report: What else should be known, such as what looks like a secret.
+
+    """
+
+    outcome: NotesOutcome
+    reason: NotesSkip | None
+    path: str | None
+    changed: bool
+    turns: int
+    ended: RunEnd | None
+    usage: Usage
+    code: str | None
+    message: str | None
+    over_limit: tuple[NotesSection, ...]
+    state: NotesState
+    report: tuple[ReportEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """What comes in place of a conversation: the notes, and its messages from a place on.
+
+    Attributes:
+        notes: The notes, sections that are far too long cut; None when they cannot be used.
+        keep_from: The index of the first message that stays, the number of messages when none does;
+            None without notes.
+        reason: Why there are no notes; None otherwise.
+        tokens: Tokens of the notes and of what stays. An agent that would have to compact these too
+            does better with a summary.
+
+    """
+
+    notes: str | None
+    keep_from: int | None
+    reason: CompactionReason | None
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateValues:
+    """What `memdir.rules.fill_template` fills in.
+
+    Attributes:
+        current_notes: For `{{currentNotes}}`.
+        notes_path: For `{{notesPath}}`.
+
+    """
+
+    current_notes: str = ""
+    notes_path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AfterTurn:
+    """What was done after a turn.
+
+    Attributes:
+        extraction: What became of the extraction.
+        notes: What became of the notes; None without a session.
+        dream: What became of the dream.
+
+    """
+
+    extraction: Extraction
+    notes: NotesResult | None
+    dream: Dream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

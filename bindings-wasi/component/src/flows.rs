@@ -9,9 +9,10 @@ use memdir_core::store;
 
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::flows::{
-    AgentScope, CommandOptions, Done, Effect, ExtractOptions, Flow, ForgetOptions, Guest,
-    GuestFlow, GuestStore, Message, OpenOptions, PromptOptions, RecallOptions, Requests, Response,
-    RunReport, SaveOptions, Step, Store, Value,
+    AfterTurnOptions, AgentScope, CommandOptions, CompactionOptions, Done, DreamOptions, Effect,
+    ExtractOptions, Flow, ForgetOptions, Guest, GuestFlow, GuestStore, Message, NotesOptions,
+    OpenOptions, PromptOptions, RecallOptions, Requests, Response, RunReport, SaveOptions, Step,
+    Store, Value,
 };
 use crate::from_wit::Said;
 
@@ -181,6 +182,40 @@ impl GuestStore for OpenStore {
         start(self.0.drop_proposal(id, paths).map(Left))
     }
 
+    fn session_update(&self, id: String, messages: Vec<Message>, options: NotesOptions) -> Flow {
+        start(self.0.session(id).update(&Said(messages), options.into()))
+    }
+
+    fn session_notes(&self, id: String) -> Flow {
+        start(self.0.session(id).notes().map(NotesText))
+    }
+
+    fn session_compaction(
+        &self,
+        id: String,
+        messages: Vec<Message>,
+        options: CompactionOptions,
+    ) -> Flow {
+        let notes = self.0.session(id);
+        start(notes.for_compaction(&Said(messages), options.into()))
+    }
+
+    fn session_path(&self, id: String) -> Flow {
+        start(self.0.session(id).path().map(NotesPath))
+    }
+
+    fn dream(&self, options: DreamOptions) -> Flow {
+        start(self.0.dream(options.into()))
+    }
+
+    fn undo_dream(&self) -> Flow {
+        start(self.0.undo_dream())
+    }
+
+    fn after_turn(&self, messages: Vec<Message>, options: AfterTurnOptions) -> Flow {
+        start(self.0.after_turn(&Said(messages), options.into()))
+    }
+
     fn agent(&self, name: String, scope: AgentScope) -> Store {
         Store::new(Self(self.0.agent(name, scope.into())))
     }
@@ -202,6 +237,12 @@ pub struct AnswerText(pub String);
 
 /// Tells a prompt from other texts.
 pub struct PromptText(pub Option<String>);
+
+/// Tells the notes of a session from other texts.
+pub struct NotesText(pub Option<String>);
+
+/// Tells the place of notes from other texts.
+pub struct NotesPath(pub String);
 
 /// Tells whether a drain was complete from other answers.
 pub struct Drained(pub bool);

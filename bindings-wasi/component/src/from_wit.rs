@@ -4,6 +4,7 @@
 use memdir_core::agents::AgentOptions;
 use memdir_core::cli::CommandOptions;
 use memdir_core::conversation::{self, Conversation};
+use memdir_core::dream::{DreamGate, DreamOptions, LockLook};
 use memdir_core::error::{Error, ErrorCode};
 use memdir_core::extract::{ExtractOptions, ExtractionGate, ExtractionState, RunReport};
 use memdir_core::flow::{
@@ -17,7 +18,12 @@ use memdir_core::model::{
 };
 use memdir_core::paths::{DirectoryQuestion, MemoryPlaces, PerSource, ToolClass};
 use memdir_core::recall::{RankedMemory, RecallState, ToolResult};
-use memdir_core::store::{Features, ForgetOptions, OpenOptions, PromptOptions, RecallOptions};
+use memdir_core::session::{
+    CompactionOptions, CompactionQuestion, NotesDue, NotesOptions, NotesState, TemplateValues,
+};
+use memdir_core::store::{
+    AfterTurnOptions, Features, ForgetOptions, OpenOptions, PromptOptions, RecallOptions,
+};
 use memdir_core::team::TeamOptions;
 use memdir_core::write::{IndexEntry, MemoryChanges, SaveOptions};
 
@@ -26,6 +32,11 @@ use crate::same::{each, maybe, pairs, records};
 
 fn key(key: Option<String>) -> Option<Key> {
     key.map(Key)
+}
+
+/// An index into a list that came in through 32-bit memory.
+fn place(index: Option<u32>) -> Option<usize> {
+    index.map(|index| usize::try_from(index).unwrap_or(usize::MAX))
 }
 
 records! {
@@ -53,6 +64,20 @@ records! {
     rules::ExtractionGate => ExtractionGate {
         agent as Into::into, interactive, remote, extract, extract_non_interactive, every, running,
         trailing, places as maybe,
+    }
+    rules::NotesDue => NotesDue { tokens, last_tokens, tool_calls, natural_break, last_turn_calls }
+    rules::TemplateValues => TemplateValues { current_notes, notes_path }
+    rules::DreamGate => DreamGate {
+        dream, enabled, remote, daily_log, now_ms, last_ms, counted_ms, sessions,
+    }
+    rules::LockLook => LockLook { now_ms, mtime_ms, body, alive }
+    flows::NotesState => NotesState { last_tokens, cursor, last_summarised }
+    flows::NotesOptions => NotesOptions { force, natural_break, request, state as maybe }
+    flows::CompactionOptions => CompactionOptions { boundary as place, state as maybe }
+    flows::DreamOptions => DreamOptions { force, dry_run, logs, session, remote, read_roots }
+    flows::AfterTurnOptions => AfterTurnOptions {
+        agent as Into::into, interactive, remote, session, request, read_roots, review,
+        natural_break, extraction as maybe, notes as maybe,
     }
     flows::ExtractOptions => ExtractOptions {
         agent as Into::into, interactive, remote, session, state as maybe, request, read_roots,
@@ -264,6 +289,29 @@ impl Conversation for Said {
             content: json("the content of a message", content)?,
             is_meta: *is_meta,
             tokens: *tokens,
+        })
+    }
+}
+
+impl TryFrom<rules::CompactionQuestion> for CompactionQuestion {
+    type Error = Error;
+
+    fn try_from(question: rules::CompactionQuestion) -> Result<Self, Error> {
+        let rules::CompactionQuestion {
+            messages,
+            last_summarised,
+            notes,
+            template,
+            boundary,
+        } = question;
+        let said = Said(messages);
+        let messages = (0..said.len()).map(|at| said.message(at));
+        Ok(Self {
+            messages: messages.collect::<Result<_, _>>()?,
+            last_summarised,
+            notes,
+            template,
+            boundary: place(boundary),
         })
     }
 }

@@ -5,12 +5,13 @@ use memdir_core::rules;
 
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::rules::{
-    Age, Choice, Cut, DirectoryQuestion, Edited, Enabled, EnabledSettings, Error, ErrorInfo,
-    ExtractionDecision, ExtractionGate, ExtractionState, Finding, Found, Frontmatter, Guest,
-    IndexEntry, LintInput, MemoryChanges, MemoryHeader, MemoryPlaces, MemoryType, MergedIndex,
-    Message, ModelHttp, ModelOptions, ModelRequest, PathKind, Platform, RankedMemory, Scope,
-    SecretFinding, Selection, Settings, ShellStage, TeamAction, ToolAnswer, ToolClass, ToolRequest,
-    ToolResult, Transcript, Truncation, Word,
+    Age, Awake, Choice, Compaction, CompactionQuestion, Cut, DirectoryQuestion, DreamGate, Edited,
+    Enabled, EnabledSettings, Error, ErrorInfo, ExtractionDecision, ExtractionGate,
+    ExtractionState, Finding, Found, Frontmatter, Guest, IndexEntry, LintInput, LockLook,
+    MemoryChanges, MemoryHeader, MemoryPlaces, MemoryType, MergedIndex, Message, ModelHttp,
+    ModelOptions, ModelRequest, NotesDue, NotesMeasure, PathKind, Platform, RankedMemory, Scope,
+    SecretFinding, Selection, Settings, ShellStage, TeamAction, TemplateValues, ToolAnswer,
+    ToolClass, ToolRequest, ToolResult, Transcript, Truncation, Word,
 };
 use crate::from_wit::Said;
 use crate::same::{each, maybe, pairs};
@@ -220,6 +221,44 @@ impl Guest for Component {
             Ok(decision) => Ok(decision.into()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn session_notes_due(question: NotesDue) -> bool {
+        rules::session_notes_due(&question.into())
+    }
+
+    fn measure_notes(text: String) -> NotesMeasure {
+        rules::measure_notes(&text).into()
+    }
+
+    fn notes_are_empty(text: String, template: String) -> bool {
+        rules::notes_are_empty(&text, &template)
+    }
+
+    fn estimate_tokens(text: String) -> u64 {
+        rules::estimate_tokens(&text)
+    }
+
+    fn compaction_cut(question: CompactionQuestion) -> Result<Compaction, Error> {
+        let cut = question
+            .try_into()
+            .and_then(|question| rules::compaction_cut(&question));
+        match cut {
+            Ok(compaction) => Ok(compaction.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn fill_template(text: String, values: TemplateValues) -> String {
+        rules::fill_template(&text, &values.into())
+    }
+
+    fn decide_dream(gate: DreamGate) -> Option<Awake> {
+        maybe(rules::decide_dream(&gate.into()))
+    }
+
+    fn lock_is_held(look: LockLook) -> bool {
+        rules::lock_is_held(&look.into())
     }
 
     fn parse_transcript(text: String) -> Transcript {

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use memdir_core::agents::AgentScope;
+use memdir_core::dream::{Awake, DreamOutcome};
 use memdir_core::error::{ErrorCode, ErrorFamily};
 use memdir_core::extract::{AgentRole, ExtractionOutcome, RunEnd, Skip, Verdict};
 use memdir_core::flow::{FailureCode, FileKind, Stream};
@@ -16,6 +17,7 @@ use memdir_core::paths::{
     EnabledBecause, PathKind, Platform, SettingsProblemCode, Source, ToolAction,
 };
 use memdir_core::report::ReportCode;
+use memdir_core::session::{CompactionReason, NotesOutcome, NotesSkip};
 use memdir_core::store::{RecallReason, Strategy};
 use memdir_core::team::{TeamAction, TeamDeletions};
 use memdir_core::write::WriteOutcome;
@@ -136,6 +138,13 @@ same! {
     }
     ExtractionOutcome = flows::ExtractionOutcome { Done Skipped Queued Failed }
     RunEnd = flows::RunEnd { Answered Turns Tokens Stopped }
+    CompactionReason = rules::CompactionReason { Off NoNotes EmptyNotes Unreadable UnknownMessage }
+    NotesOutcome = flows::NotesOutcome { Done Skipped Failed }
+    NotesSkip = flows::NotesSkip { Disabled NothingNew NotDue Running Paused }
+    Awake = rules::Awake {
+        SubAgent Off Disabled Remote DailyLog TooSoon Counted FewSessions Locked
+    }
+    DreamOutcome = flows::DreamOutcome { Done Skipped Failed }
     InboxChangeKind = flows::InboxChangeKind { Created Changed Deleted }
     TeamAction = rules::TeamAction { Receive Remove Send Conflict Forgotten }
     TeamDeletions = flows::TeamDeletions { Keep Propagate }

@@ -3,6 +3,7 @@
 
 use memdir_core::agent::{ShellStage, ToolReply};
 use memdir_core::conversation;
+use memdir_core::dream::{Dream, DreamUndone};
 use memdir_core::error::{Error, ErrorInfo};
 use memdir_core::extract::{
     Extraction, ExtractionDecision, ExtractionState, ExtractionStep, ExtractionTask,
@@ -21,13 +22,14 @@ use memdir_core::paths::{
 use memdir_core::recall::{CutMemory, Found, RecallState, Selection, Word};
 use memdir_core::report::ReportEntry;
 use memdir_core::secrets::SecretFinding;
-use memdir_core::store::{Lint, MemoryFile, Opened, Recall, RecalledMemory, Scan};
+use memdir_core::session::{Compaction, NotesMeasure, NotesResult, NotesSection, NotesState};
+use memdir_core::store::{AfterTurn, Lint, MemoryFile, Opened, Recall, RecalledMemory, Scan};
 use memdir_core::team::{Conflict, ConflictFile, MergedIndex, TeamStatus, TeamSync};
 use memdir_core::transcript::Transcript;
 use memdir_core::write::{Edited, WriteResult};
 
 use crate::bindings::exports::memdir::memdir::{flows, rules};
-use crate::flows::{AnswerText, Drained, Left, ManifestText, PromptText};
+use crate::flows::{AnswerText, Drained, Left, ManifestText, NotesPath, NotesText, PromptText};
 use crate::same::{each, maybe, records};
 
 /// Lengths and positions within a text that came in through 32-bit memory fit.
@@ -46,6 +48,10 @@ fn json(value: impl serde::Serialize) -> String {
 
 fn line_number(number: Option<usize>) -> Option<u32> {
     number.map(count)
+}
+
+fn place(index: Option<usize>) -> Option<u32> {
+    index.map(count)
 }
 
 records! {
@@ -94,6 +100,9 @@ records! {
     ExtractionDecision => rules::ExtractionDecision {
         verdict as Into::into, reason as maybe, state as Into::into, new_messages, last,
     }
+    NotesSection => rules::NotesSection { heading, tokens, is_over }
+    NotesMeasure => rules::NotesMeasure { tokens, sections as each, is_over }
+    Compaction => rules::Compaction { notes, keep_from as place, reason as maybe, tokens }
     Opened => flows::Opened {
         directory, enabled, because as Into::into, chosen_by as Into::into, chosen_file,
         project_key, project_root, refused as each, places as Into::into, report as each,
@@ -121,6 +130,19 @@ records! {
     }
     ExtractionStep => flows::ExtractionStep { task as maybe, result as maybe }
     ToolReply => flows::ToolReply { content, is_error }
+    NotesState => flows::NotesState { last_tokens, cursor, last_summarised }
+    NotesResult => flows::NotesResult {
+        outcome as Into::into, reason as maybe, path, changed, turns, ended as maybe,
+        usage as Into::into, code as maybe, message, over_limit as each, state as Into::into,
+        report as each,
+    }
+    Dream => flows::Dream {
+        outcome as Into::into, reason as maybe, id, improved, removed, conflicts, notice,
+        changes as each, sessions, turns, ended as maybe, usage as Into::into, code as maybe,
+        message, report as each,
+    }
+    DreamUndone => flows::DreamUndone { id, restored, conflicts }
+    AfterTurn => flows::AfterTurn { extraction as Into::into, notes as maybe, dream as Into::into }
     InboxChange => flows::InboxChange { path, kind as Into::into, diff, added, removed, is_stale }
     InboxItem => flows::InboxItem { id, purpose, at_ms, changes as each }
     Inbox => flows::Inbox { items as each, report as each }
@@ -325,6 +347,48 @@ impl From<InboxResult> for flows::Value {
 impl From<Left> for flows::Value {
     fn from(Left(left): Left) -> Self {
         Self::Left(flows::Left { left })
+    }
+}
+
+impl From<NotesResult> for flows::Value {
+    fn from(result: NotesResult) -> Self {
+        Self::NotesResult(result.into())
+    }
+}
+
+impl From<NotesText> for flows::Value {
+    fn from(NotesText(notes): NotesText) -> Self {
+        Self::Notes(flows::Notes { notes })
+    }
+}
+
+impl From<Compaction> for flows::Value {
+    fn from(compaction: Compaction) -> Self {
+        Self::Compaction(compaction.into())
+    }
+}
+
+impl From<NotesPath> for flows::Value {
+    fn from(NotesPath(notes_path): NotesPath) -> Self {
+        Self::NotesPath(flows::NotesPath { notes_path })
+    }
+}
+
+impl From<Dream> for flows::Value {
+    fn from(dream: Dream) -> Self {
+        Self::Dream(dream.into())
+    }
+}
+
+impl From<DreamUndone> for flows::Value {
+    fn from(undone: DreamUndone) -> Self {
+        Self::DreamUndone(undone.into())
+    }
+}
+
+impl From<AfterTurn> for flows::Value {
+    fn from(after: AfterTurn) -> Self {
+        Self::AfterTurn(after.into())
     }
 }
 

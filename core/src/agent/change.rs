@@ -1,16 +1,20 @@
 //! How a background agent changes memories: through the write contract like everybody else, or, in a run that
 //! is to be reviewed, into drafts that pass the same rules.
 
+use std::collections::BTreeSet;
+
 use super::desk::{Desk, Draft, Target, denied, missing};
 use crate::error::{Error, ErrorCode};
 use crate::flow::Host;
-use crate::limits::{FILE_MAX_BYTES, INDEX_NAME, SCAN_MAX_DEPTH};
-use crate::memory::{index_size, parse_frontmatter};
+use crate::limits::{DREAM_MAX_REMOVED, FILE_MAX_BYTES, INDEX_NAME, SCAN_MAX_DEPTH, TEAM_INDEX};
+use crate::memory::{index_size, links, memory_of, parse_frontmatter};
 use crate::report::{ReportCode, ReportEntry};
 use crate::store::Place;
 use crate::text::{is_hostile, quoted};
 use crate::tool::{around, as_in, replace};
-use crate::write::{Forget, Put, Task, TextEdit, WriteOutcome, check_draft, hash};
+use crate::write::{
+    Forget, Put, Task, TextEdit, WriteOutcome, check_draft, hash, indexed_folder, update_index,
+};
 
 /// Folders that are kept for others, besides hidden ones (facts 6.3).
 const PROTECTED: &str = "agents";
@@ -30,22 +34,7 @@ pub(super) async fn edit(
             let message = format!("there is no {shown}; use Write to make it");
             return Err(Error::new(ErrorCode::NotFound, message));
         };
-        if !all || old.is_empty() {
-            return replace(text, &shown, "old_string", &old, &new);
-        }
-        let (old, new) = as_in(text, &old, &new);
-        match text.matches(&old).count() {
-            0 => replace(text, &shown, "old_string", &old, &new),
-            // Before it is made, as it may be larger than anybody can hold.
-            count if grown(text, (&old, &new), count) > FILE_MAX_BYTES => {
-                let message = format!("{shown} would have more than {FILE_MAX_BYTES} bytes");
-                Err(Error::new(ErrorCode::TooLarge, message))
-            }
-            count => {
-                let edited = text.replace(&old, &new);
-                Ok((edited, format!("Edited {shown} in {count} places.\n")))
-            }
-        }
+        edited(text, &shown, (&old, &new), all)
     });
     // Without a store there is nothing to edit, and none is made.
     let is_empty = desk
@@ -57,6 +46,31 @@ pub(super) async fn edit(
         return Err(missing(path));
     }
     put(desk, host, path, memory, edit).await
+}
+
+/// A text with another one replaced in it, once or everywhere, and the answer.
+pub(super) fn edited(
+    text: &str,
+    shown: &str,
+    (old, new): (&str, &str),
+    all: bool,
+) -> Result<(String, String), Error> {
+    if !all || old.is_empty() {
+        return replace(text, shown, "old_string", old, new);
+    }
+    let (old, new) = as_in(text, old, new);
+    match text.matches(&old).count() {
+        0 => replace(text, shown, "old_string", &old, &new),
+        // Before it is made, as it may be larger than anybody can hold.
+        count if grown(text, (&old, &new), count) > FILE_MAX_BYTES => {
+            let message = format!("{shown} would have more than {FILE_MAX_BYTES} bytes");
+            Err(Error::new(ErrorCode::TooLarge, message))
+        }
+        count => {
+            let edited = text.replace(&old, &new);
+            Ok((edited, format!("Edited {shown} in {count} places.\n")))
+        }
+    }
 }
 
 /// How many bytes a text has when so many places of it are replaced.
@@ -101,6 +115,16 @@ pub(super) async fn write(
 
 /// Removes a memory and its lines in the indexes.
 pub(super) async fn delete(desk: &Desk, host: &Host, path: &str) -> Result<String, Error> {
+    let before = desk.drafts();
+    let deleted = try_delete(desk, host, path).await;
+    if deleted.is_err() && desk.is_dream() {
+        // Lines that are taken out already come back.
+        desk.state().drafts = before;
+    }
+    deleted
+}
+
+async fn try_delete(desk: &Desk, host: &Host, path: &str) -> Result<String, Error> {
     let memory = memory(desk, host, path).await?;
     let shown = quoted(path);
     if is_index(&memory) {
@@ -115,6 +139,15 @@ pub(super) async fn delete(desk: &Desk, host: &Host, path: &str) -> Result<Strin
     if !desk.state().seen.contains_key(&memory) {
         let message = format!("{shown} was not read; read it before you remove it");
         return Err(Error::new(ErrorCode::Exists, message));
+    }
+    check_dream(desk, host, path, &memory).await?;
+    if desk.is_dream() && desk.state().removed.len() >= DREAM_MAX_REMOVED {
+        return Err(denied(format!(
+            "a dream removes {DREAM_MAX_REMOVED} memories at most; leave the others for the next one"
+        )));
+    }
+    if desk.is_dream() {
+        take_entries(desk, host, &memory).await?;
     }
     if desk.is_reviewed() {
         let stored = desk.stored_text(host, &memory).await?;
@@ -142,9 +175,12 @@ pub(super) async fn delete(desk: &Desk, host: &Host, path: &str) -> Result<Strin
                 state.removed.push(memory);
             }
         }
-        return Ok(format!(
-            "{shown} will be removed. Take its line out of {INDEX_NAME} too."
-        ));
+        let line = if desk.is_dream() {
+            "Its line in the index goes with it."
+        } else {
+            "Take its line out of MEMORY.md too."
+        };
+        return Ok(format!("{shown} will be removed. {line}"));
     }
     let forget = memory.clone();
     // What somebody has changed since it was read is not what the model wants to remove.
@@ -178,6 +214,66 @@ async fn memory(desk: &Desk, host: &Host, path: &str) -> Result<String, Error> {
     Ok(memory)
 }
 
+/// Takes a memory's lines out of the indexes, as drafts.
+async fn take_entries(desk: &Desk, host: &Host, memory: &str) -> Result<(), Error> {
+    for index in [INDEX_NAME, TEAM_INDEX] {
+        let Some(folder) = indexed_folder(index) else {
+            continue;
+        };
+        let Some(text) = desk.memory_text(host, index).await? else {
+            continue;
+        };
+        let edited = update_index(Some(&text), folder, memory, None)?;
+        if edited.changed {
+            let edit: TextEdit = Box::new(move |_| Ok((edited.content.clone(), String::new())));
+            draft(desk, host, index, &edit, Some(memory)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What a dream leaves alone.
+async fn check_dream(desk: &Desk, host: &Host, path: &str, memory: &str) -> Result<(), Error> {
+    if !desk.is_dream() {
+        return Ok(());
+    }
+    let stored = desk.stored_text(host, memory).await?;
+    if stored.is_some_and(|text| parse_frontmatter(&text).pinned) {
+        return Err(denied(format!(
+            "{} is pinned: it stays as it is",
+            quoted(path)
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses an index from which a dream takes too much: entries go with their memories, and only some without.
+fn check_entries(
+    memory: &str,
+    (old, new): (Option<&str>, &str),
+    gone: &[String],
+) -> Result<(), Error> {
+    let Some(folder) = indexed_folder(memory) else {
+        return Ok(());
+    };
+    let linked = |text: &str| -> BTreeSet<String> {
+        let links = text.lines().flat_map(links);
+        links
+            .filter_map(|link| memory_of(folder, link.target))
+            .collect()
+    };
+    let kept = linked(new);
+    let lost = linked(old.unwrap_or_default());
+    let lost = lost.difference(&kept).filter(|path| !gone.contains(path));
+    if lost.count() > DREAM_MAX_REMOVED {
+        return Err(denied(format!(
+            "this takes more than {DREAM_MAX_REMOVED} entries from {} whose memories are still there; remove a memory to remove its entry, or shorten entries",
+            quoted(memory)
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses the path of what no run may change: memories only, in folders that are not kept for others, and
 /// under names that can be shown (facts 6.3).
 ///
@@ -208,6 +304,23 @@ pub(crate) fn check_memory_path(memory: &str) -> Result<(), Error> {
     }
 }
 
+/// The same for a memory that is to be there again: its entries are gone already.
+fn check_return(desk: &Desk, memory: &str) -> Result<(), Error> {
+    let state = desk.state();
+    if !desk.is_dream() || !state.removed.iter().any(|gone| gone == memory) {
+        return Ok(());
+    }
+    let mut gone = state.removed.clone();
+    gone.retain(|known| known != memory);
+    for index in [INDEX_NAME, TEAM_INDEX] {
+        if let Some(draft) = state.drafts.get(index) {
+            let new = draft.new.as_deref().unwrap_or_default();
+            check_entries(index, (draft.old.as_deref(), new), &gone)?;
+        }
+    }
+    Ok(())
+}
+
 fn is_index(memory: &str) -> bool {
     let name = memory.rsplit('/').next().unwrap_or(memory);
     name.eq_ignore_ascii_case(INDEX_NAME)
@@ -220,8 +333,10 @@ async fn put(
     memory: String,
     edit: TextEdit,
 ) -> Result<String, Error> {
+    check_dream(desk, host, path, &memory).await?;
+    check_return(desk, &memory)?;
     let (mut answer, content, report, is_changed) = if desk.is_reviewed() {
-        draft(desk, host, &memory, &edit).await?
+        draft(desk, host, &memory, &edit, None).await?
     } else {
         let task = |place: &Place| Put::new(memory.clone(), edit, place).map(Task::Put);
         let written = desk.store.write_in(host, task).await;
@@ -281,12 +396,13 @@ fn notices(path: &str, memory: &str, content: &str, report: &[ReportEntry]) -> V
 }
 
 /// Makes the change a draft: what it answers, the text, what else should be known, and whether the text is
-/// another one than in the store.
+/// another one than in the store. `going` is a memory that is about to be removed.
 async fn draft(
     desk: &Desk,
     host: &Host,
     memory: &str,
     edit: &TextEdit,
+    going: Option<&str>,
 ) -> Result<(String, String, Vec<ReportEntry>, bool), Error> {
     let seen = desk.memory_text(host, memory).await?;
     let (content, answer) = edit(seen.as_deref())?;
@@ -295,6 +411,11 @@ async fn draft(
         Some(draft) => draft.old,
         None => seen,
     };
+    if desk.is_dream() {
+        let mut gone = desk.state().removed.clone();
+        gone.extend(going.map(str::to_owned));
+        check_entries(memory, (old.as_deref(), &content), &gone)?;
+    }
     let report = check_draft(host, desk.found(), memory, &content, old.is_none()).await?;
     let mut state = desk.state();
     let is_changed = old.as_deref() != Some(content.as_str());

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::run::Hands;
 use super::tools::{self, Call};
 use super::{change, command, search};
 use crate::error::{Error, ErrorCode};
@@ -30,10 +31,20 @@ pub(crate) struct Desk {
     pub(super) roots: Vec<String>,
     /// The store, as the system resolves it; none as long as there is none.
     pub(super) real_store: Option<String>,
-    /// Whether changes wait for somebody to look at them.
-    is_reviewed: bool,
+    manner: Manner,
     /// Never locked over an await.
     state: Mutex<State>,
+}
+
+/// How a run changes memories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// At once.
+    Direct,
+    /// As drafts, for somebody to look at.
+    Reviewed,
+    /// As drafts that are applied together in the end. What is pinned stays, and only so much goes.
+    Dream,
 }
 
 /// What a run has done.
@@ -87,7 +98,7 @@ impl Desk {
         store: Store,
         found: Found,
         read_roots: &[String],
-        is_reviewed: bool,
+        manner: Manner,
     ) -> Result<Self, Error> {
         let place = found.place();
         let platform = place.platform;
@@ -112,7 +123,7 @@ impl Desk {
             store,
             found,
             place,
-            is_reviewed,
+            manner,
             state: Mutex::default(),
         })
     }
@@ -121,8 +132,13 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether changes are drafts.
     pub fn is_reviewed(&self) -> bool {
-        self.is_reviewed
+        self.manner != Manner::Direct
+    }
+
+    pub(super) fn is_dream(&self) -> bool {
+        self.manner == Manner::Dream
     }
 
     pub fn found(&self) -> &Found {
@@ -136,10 +152,6 @@ impl Desk {
     /// Lets no further call through.
     pub fn stop(&self) {
         self.state().is_stopped = true;
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        self.state().is_stopped
     }
 
     /// Whether a call was not let through, because the run was stopped.
@@ -166,25 +178,6 @@ impl Desk {
     /// The changes that wait, with their paths.
     pub fn drafts(&self) -> BTreeMap<String, Draft> {
         self.state().drafts.clone()
-    }
-
-    /// Answers a call of a tool. Only a cancelled flow is no answer.
-    pub async fn call(&self, host: &Host, name: &str, input: &str) -> Result<ToolReply, Error> {
-        let reply = self.act(host, name, input).await;
-        host.stop_if_cancelled()?;
-        Ok(match reply {
-            Ok(content) => ToolReply {
-                content,
-                is_error: false,
-            },
-            Err(error) => {
-                let named: Vec<String> = error.path.into_iter().collect();
-                ToolReply {
-                    content: hidden(&error.message, &named),
-                    is_error: true,
-                }
-            }
-        })
     }
 
     async fn act(&self, host: &Host, name: &str, input: &str) -> Result<String, Error> {
@@ -240,24 +233,7 @@ impl Desk {
             }
             Target::Other { path: real, root } => other_text(host, path, &real, &root).await?,
         };
-        let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-        let lines: Vec<&str> = lines_with_ends(text).map(without_end).collect();
-        if lines.is_empty() {
-            return Ok("(the file is empty)".to_owned());
-        }
-        if offset > lines.len() {
-            let message = format!("{} has {} lines only", quoted(path), lines.len());
-            return Err(tools::wrong(message));
-        }
-        let last = offset.saturating_add(limit.unwrap_or(READ_LINES));
-        let last = last.saturating_sub(1).min(lines.len());
-        let mut view = String::new();
-        let how = "read them with offset and limit";
-        numbered(&lines, (offset, last), usize::MAX, how, &mut view);
-        if last < lines.len() && limit.is_none() {
-            view.push_str(&format!("(there are {} lines; {how})\n", lines.len()));
-        }
-        Ok(view)
+        part(&text, path, offset, limit)
     }
 
     /// The text of a memory as the run sees it; none when there is no such file.
@@ -439,6 +415,37 @@ impl Desk {
     }
 }
 
+impl Hands for Desk {
+    fn is_stopped(&self) -> bool {
+        self.state().is_stopped
+    }
+
+    async fn call(&self, host: &Host, name: &str, input: &str) -> Result<ToolReply, Error> {
+        let reply = self.act(host, name, input).await;
+        host.stop_if_cancelled()?;
+        Ok(ToolReply::of(reply))
+    }
+}
+
+impl ToolReply {
+    /// What an error says is for the model too.
+    pub(super) fn of(reply: Result<String, Error>) -> Self {
+        match reply {
+            Ok(content) => Self {
+                content,
+                is_error: false,
+            },
+            Err(error) => {
+                let named: Vec<String> = error.path.into_iter().collect();
+                Self {
+                    content: hidden(&error.message, &named),
+                    is_error: true,
+                }
+            }
+        }
+    }
+}
+
 /// The text of a file outside the store.
 async fn other_text(host: &Host, path: &str, real: &str, root: &str) -> Result<String, Error> {
     let stat = host.lstat(real).await;
@@ -469,6 +476,33 @@ async fn other_text(host: &Host, path: &str, real: &str, root: &str) -> Result<S
     into_text(bytes, true).map_err(|(_, message)| {
         Error::new(ErrorCode::NotText, format!("{} {message}", quoted(path)))
     })
+}
+
+/// Lines of a text as a model is shown them.
+pub(super) fn part(
+    text: &str,
+    path: &str,
+    offset: usize,
+    limit: Option<usize>,
+) -> Result<String, Error> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let lines: Vec<&str> = lines_with_ends(text).map(without_end).collect();
+    if lines.is_empty() {
+        return Ok("(the file is empty)".to_owned());
+    }
+    if offset > lines.len() {
+        let message = format!("{} has {} lines only", quoted(path), lines.len());
+        return Err(tools::wrong(message));
+    }
+    let last = offset.saturating_add(limit.unwrap_or(READ_LINES));
+    let last = last.saturating_sub(1).min(lines.len());
+    let mut view = String::new();
+    let how = "read them with offset and limit";
+    numbered(&lines, (offset, last), usize::MAX, how, &mut view);
+    if last < lines.len() && limit.is_none() {
+        view.push_str(&format!("(there are {} lines; {how})\n", lines.len()));
+    }
+    Ok(view)
 }
 
 pub(super) fn missing(path: &str) -> Error {

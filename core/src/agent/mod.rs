@@ -4,14 +4,16 @@
 mod change;
 mod command;
 mod desk;
+mod notes;
 mod run;
 mod search;
 mod shell;
 mod tools;
 
 pub(crate) use change::check_memory_path;
-pub(crate) use desk::Desk;
 pub use desk::ToolReply;
-pub(crate) use run::{Plan, run};
+pub(crate) use desk::{Desk, Draft, Manner};
+pub(crate) use notes::{NotesDesk, can_edit, notes_tools};
+pub(crate) use run::{Hands, Plan, run};
 pub use shell::{ShellStage, read_only_command};
 pub(crate) use tools::{can_write, definitions};

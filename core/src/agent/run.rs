@@ -1,7 +1,7 @@
 //! The loop of a background agent: the model answers, its calls are carried out, and so on, within turns and
 //! tokens.
 
-use super::desk::Desk;
+use super::desk::ToolReply;
 use crate::error::Error;
 use crate::extract::RunEnd;
 use crate::flow::{Event, Host};
@@ -32,6 +32,20 @@ pub(crate) struct Ran {
     pub error: Option<Error>,
 }
 
+/// Who answers the calls of a run.
+pub(crate) trait Hands: Sync {
+    /// Whether nothing more is to be done.
+    fn is_stopped(&self) -> bool;
+
+    /// Answers a call of a tool; `input` is its arguments as JSON. Only a cancelled flow is no answer.
+    fn call(
+        &self,
+        host: &Host,
+        name: &str,
+        input: &str,
+    ) -> impl Future<Output = Result<ToolReply, Error>> + Send;
+}
+
 /// Runs a plan to its end; each turn is told before it begins.
 ///
 /// # Errors
@@ -39,7 +53,7 @@ pub(crate) struct Ran {
 pub(crate) async fn run(
     host: &Host,
     model: &Model,
-    desk: &Desk,
+    hands: &impl Hands,
     plan: Plan,
     on_terminal: bool,
 ) -> Result<Ran, Error> {
@@ -55,7 +69,7 @@ pub(crate) async fn run(
     };
     let mut ran = Ran::default();
     while ran.turns < plan.max_turns {
-        if desk.is_stopped() {
+        if hands.is_stopped() {
             ran.ended = Some(RunEnd::Stopped);
             return Ok(ran);
         }
@@ -98,7 +112,7 @@ pub(crate) async fn run(
             let (content, is_error) = match refused {
                 Some(why) => (why.to_owned(), true),
                 None => {
-                    let reply = desk.call(host, &call.name, &call.input).await?;
+                    let reply = hands.call(host, &call.name, &call.input).await?;
                     (reply.content, reply.is_error)
                 }
             };

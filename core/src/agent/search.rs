@@ -29,6 +29,13 @@ struct File {
     draft: Option<String>,
 }
 
+impl File {
+    /// Whether it is read in pieces.
+    fn is_large(&self) -> bool {
+        self.size > GREP_FILE_BYTES && self.draft.is_none()
+    }
+}
+
 /// What a search looks through.
 struct Walk {
     /// What was asked for, absolute.
@@ -122,22 +129,23 @@ pub(super) async fn grep(desk: &Desk, host: &Host, grep: Grep) -> Result<String,
     let most = grep.most.unwrap_or(GREP_LINES);
     let mut lines = Vec::new();
     let mut left = GREP_MAX_BYTES;
-    let mut large: usize = 0;
     let mut at = 0;
     while at < walk.files.len() && lines.len() <= most {
         let mut taken: usize = 0;
         let mut bytes: u64 = 0;
-        // One step reads as much of each file as of the longest.
+        // One step reads as much of each file as of the longest; a large one is a step of its own.
         let mut longest: u64 = 1;
         for file in walk.files.iter().skip(at).take(READ_MANY_FILES) {
-            let size = file.size.min(GREP_FILE_BYTES);
-            let (count, length) = (taken.saturating_add(1), longest.max(size));
+            let (count, length) = (taken.saturating_add(1), longest.max(file.size));
             let asked = length.saturating_mul(count as u64);
-            if taken > 0 && asked > GREP_STEP_BYTES {
+            if taken > 0 && (file.is_large() || asked > GREP_STEP_BYTES) {
                 break;
             }
-            bytes = bytes.saturating_add(size);
+            bytes = bytes.saturating_add(file.size);
             (taken, longest) = (count, length);
+            if file.is_large() {
+                break;
+            }
         }
         if bytes > left {
             let rest = walk.files.len().saturating_sub(at);
@@ -150,17 +158,31 @@ pub(super) async fn grep(desk: &Desk, host: &Host, grep: Grep) -> Result<String,
         let end = at.saturating_add(taken);
         let files = walk.files.get(at..end).unwrap_or_default();
         at = end;
-        let (searched, skipped): (Vec<&File>, Vec<&File>) =
-            files.iter().partition(|file| file.size <= GREP_FILE_BYTES);
-        large = large.saturating_add(skipped.len());
-        for (file, text) in texts(&walk.root, host, searched, longest).await? {
-            matches(&regex, &walk.shown(desk, file), &text, &grep, &mut lines);
+        let search = |file: &File| Search {
+            regex: &regex,
+            mode: grep.mode,
+            shown: walk.shown(desk, file),
+            number: 0,
+            count: 0,
+        };
+        if let [file] = files
+            && file.is_large()
+        {
+            let mut search = search(file);
+            in_pieces(&walk.root, host, file, &mut search, (&mut lines, most)).await?;
+            search.end(&mut lines);
+            continue;
         }
-    }
-    if large > 0 {
-        walk.notes.push(format!(
-            "{large} files of more than {GREP_FILE_BYTES} bytes were not searched"
-        ));
+        for (file, text) in texts(&walk.root, host, files, longest).await? {
+            let mut search = search(file);
+            let mut found = lines_with_ends(&text).map(without_end);
+            // Looking on ends with the last line, or when no other one matters.
+            while found
+                .next()
+                .is_some_and(|line| search.line(line, &mut lines))
+            {}
+            search.end(&mut lines);
+        }
     }
     Ok(answer(lines, most, "nothing matches", walk.notes))
 }
@@ -175,7 +197,7 @@ fn fits(glob: &str, below: &str) -> bool {
 async fn texts<'a>(
     root: &str,
     host: &Host,
-    files: Vec<&'a File>,
+    files: &'a [File],
     longest: u64,
 ) -> Result<Vec<(&'a File, String)>, Error> {
     let stored: Vec<String> = files
@@ -198,28 +220,103 @@ async fn texts<'a>(
             _ => None,
         },
     };
-    let texts: Vec<Option<String>> = files.iter().copied().map(text).collect();
+    let texts: Vec<Option<String>> = files.iter().map(text).collect();
     Ok(files
-        .into_iter()
+        .iter()
         .zip(texts)
         .filter_map(|(file, text)| Some((file, text?)))
         .collect())
 }
 
-fn matches(regex: &Regex, shown: &str, text: &str, grep: &Grep, lines: &mut Vec<String>) {
-    let found = lines_with_ends(text).map(without_end);
-    let mut found = (1..).zip(found).filter(|(_, line)| regex.is_match(line));
-    match grep.mode {
-        GrepMode::Files => lines.extend(found.next().map(|_| shown.to_owned())),
-        GrepMode::Counts => match found.count() {
-            0 => {}
-            count => lines.push(format!("{shown}:{count}")),
-        },
-        GrepMode::Lines => lines.extend(found.map(|(number, line)| {
-            let (line, rest) = cut(line, GREP_LINE_BYTES);
-            let more = if rest.is_empty() { "" } else { "…" };
-            format!("{shown}:{number}:{line}{more}")
-        })),
+/// The search in one file.
+struct Search<'a> {
+    regex: &'a Regex,
+    mode: GrepMode,
+    shown: String,
+    number: usize,
+    count: usize,
+}
+
+impl Search<'_> {
+    /// Looks at the next line; whether others of the file still matter.
+    fn line(&mut self, line: &str, lines: &mut Vec<String>) -> bool {
+        self.number = self.number.saturating_add(1);
+        let Some(found) = self.regex.find(line) else {
+            return true;
+        };
+        self.count = self.count.saturating_add(1);
+        match self.mode {
+            GrepMode::Files => {
+                lines.push(self.shown.clone());
+                return false;
+            }
+            GrepMode::Counts => {}
+            GrepMode::Lines => {
+                let line = around(line, found.start());
+                lines.push(format!("{}:{}:{line}", self.shown, self.number));
+            }
+        }
+        true
+    }
+
+    fn end(self, lines: &mut Vec<String>) {
+        if self.mode == GrepMode::Counts && self.count > 0 {
+            lines.push(format!("{}:{}", self.shown, self.count));
+        }
+    }
+}
+
+/// As much of a line as is shown, with the place that matches in it.
+fn around(line: &str, at: usize) -> String {
+    if line.len() <= GREP_LINE_BYTES {
+        return line.to_owned();
+    }
+    let (before, rest) = cut(line, at.saturating_sub(GREP_LINE_BYTES / 4));
+    let (shown, after) = cut(rest, GREP_LINE_BYTES);
+    let mark = |part: &str| if part.is_empty() { "" } else { "…" };
+    format!("{}{shown}{}", mark(before), mark(after))
+}
+
+/// Searches a file piece by piece, such as a transcript, as far as it is text. A line that is longer than a
+/// piece is searched in parts.
+async fn in_pieces(
+    root: &str,
+    host: &Host,
+    file: &File,
+    search: &mut Search<'_>,
+    (lines, most): (&mut Vec<String>, usize),
+) -> Result<(), Error> {
+    let mut offset: u64 = 0;
+    let mut rest: Vec<u8> = Vec::new();
+    loop {
+        let piece = host
+            .read_at(&file.path, Some(root), offset, GREP_FILE_BYTES)
+            .await;
+        host.stop_if_cancelled()?;
+        let Ok(piece) = piece else {
+            return Ok(());
+        };
+        if piece.contains(&0) {
+            return Ok(());
+        }
+        let is_end = piece.len() as u64 != GREP_FILE_BYTES;
+        offset = offset.saturating_add(piece.len() as u64);
+        rest.extend(piece);
+        let whole = match rest.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) if !is_end => at.saturating_add(1),
+            _ => rest.len(),
+        };
+        let after = rest.split_off(whole);
+        let text = String::from_utf8_lossy(&rest);
+        for line in lines_with_ends(&text).map(without_end) {
+            if !search.line(line, lines) || lines.len() > most {
+                return Ok(());
+            }
+        }
+        rest = after;
+        if is_end {
+            return Ok(());
+        }
     }
 }
 

@@ -152,7 +152,7 @@ pub(crate) fn can_write<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// A tool's name as it is compared.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     name.trim().to_ascii_lowercase()
 }
 

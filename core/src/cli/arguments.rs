@@ -4,6 +4,7 @@ use lexopt::{Arg, Parser};
 use serde::Serialize;
 
 use crate::agents::{AgentOptions, AgentScope};
+use crate::dream::DreamOptions;
 use crate::error::{Error, ErrorCode};
 use crate::memory::{MemoryType, Scope};
 use crate::team::{TeamDeletions, TeamOptions};
@@ -62,10 +63,18 @@ pub(super) enum Command {
     },
     Team(TeamCommand),
     Inbox(InboxCommand),
+    Dream(DreamOptions),
+    UndoDream,
     /// What a transcript has that is worth keeping; `-` is the standard input.
     Extract {
         file: String,
         review: bool,
+    },
+    /// The notes of a session: brought up to date from a transcript, or without one shown.
+    Session {
+        id: String,
+        file: Option<String>,
+        force: bool,
     },
 }
 
@@ -105,9 +114,11 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
     let mut words: Vec<String> = Vec::new();
     let (mut directory, mut cwd, mut model, mut limit) = (None, None, None, None);
     let (mut json, mut help, mut version, mut review) = (false, false, false, false);
+    let (mut show, mut force) = (false, false);
     let (mut save, mut expect, mut undo) = (SaveOptions::default(), None, false);
     let mut scope = None;
     let mut team = TeamOptions::default();
+    let mut dream = DreamOptions::default();
     // Options that only some commands have.
     let mut owned: Vec<(&str, &[&str])> = Vec::new();
     while let Some(arg) = parser.next().map_err(|error| usage(&error.to_string()))? {
@@ -116,7 +127,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             Arg::Long("cwd") => cwd = Some(text(parser.value())?),
             Arg::Long("model") => {
                 model = Some(text(parser.value())?);
-                owned.push(("--model", &["recall", "extract"]));
+                owned.push(("--model", &["recall", "extract", "session", "dream"]));
             }
             Arg::Long("limit") => {
                 limit = Some(number("--limit", &text(parser.value())?)?);
@@ -148,11 +159,29 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             }
             Arg::Long("undo") => {
                 undo = true;
-                owned.push(("--undo", &["forget"]));
+                owned.push(("--undo", &["forget", "dream"]));
+            }
+            // Whoever asks for these does not ask whether it is time.
+            Arg::Long("dry-run") => {
+                (dream.force, dream.dry_run) = (true, true);
+                owned.push(("--dry-run", &["dream"]));
+            }
+            Arg::Long("logs") => {
+                (dream.force, dream.logs) = (true, true);
+                owned.push(("--logs", &["dream"]));
             }
             Arg::Long("review") => {
                 review = true;
                 owned.push(("--review", &["extract"]));
+            }
+            Arg::Long("show") => {
+                show = true;
+                owned.push(("--show", &["session"]));
+            }
+            Arg::Long("force") => {
+                force = true;
+                dream.force = true;
+                owned.push(("--force", &["session", "dream"]));
             }
             Arg::Long("url") => {
                 team.url = Some(text(parser.value())?);
@@ -219,6 +248,11 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                 file: file.to_owned(),
             },
             ("secrets", []) => return Err(usage("secrets needs a file, or - for standard input")),
+            ("dream", []) if undo && dream == DreamOptions::default() => Command::UndoDream,
+            ("dream", []) if undo => {
+                return Err(usage("dream --undo goes with nothing else"));
+            }
+            ("dream", []) => Command::Dream(dream),
             ("extract", [file]) => Command::Extract {
                 file: file.to_owned(),
                 review,
@@ -226,6 +260,26 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             ("extract", []) => {
                 return Err(usage("extract needs a transcript, or - for standard input"));
             }
+            ("session", [id]) if force => {
+                return Err(usage(&format!(
+                    "--force is for an update; give the transcript of session {}",
+                    quoted(id)
+                )));
+            }
+            ("session", [id]) => Command::Session {
+                id: id.to_owned(),
+                file: None,
+                force,
+            },
+            ("session", [_, _]) if show => {
+                return Err(usage("session --show takes no transcript"));
+            }
+            ("session", [id, file]) => Command::Session {
+                id: id.to_owned(),
+                file: Some(file.to_owned()),
+                force,
+            },
+            ("session", []) => return Err(usage("session needs the id of a session")),
             // Nor need a note.
             ("log", []) => Command::Log { text: None },
             ("log", note) => Command::Log {
@@ -243,7 +297,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             }
             (
                 "path" | "scan" | "prompt" | "show" | "lint" | "help" | "forget" | "secrets"
-                | "extract",
+                | "extract" | "session",
                 _,
             ) => {
                 return Err(usage(&format!("{name} was given too many arguments")));
@@ -457,6 +511,26 @@ mod tests {
     }
 
     #[test]
+    fn notes_are_shown_or_brought_up_to_date() {
+        let session = |file: Option<&str>, force| Command::Session {
+            id: "s-1".to_owned(),
+            file: file.map(str::to_owned),
+            force,
+        };
+        for (line, command) in [
+            ("session s-1", session(None, false)),
+            ("session s-1 --show", session(None, false)),
+            (
+                "session s-1 a.jsonl --model openai/x",
+                session(Some("a.jsonl"), false),
+            ),
+            ("session s-1 - --force", session(Some("-"), true)),
+        ] {
+            assert_eq!(parse(words(line)).unwrap().command, command, "{line}");
+        }
+    }
+
+    #[test]
     fn a_proposal_is_applied_as_a_whole_or_in_parts() {
         let apply = |paths: Option<&[&str]>| {
             let paths = paths.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
@@ -498,6 +572,11 @@ mod tests {
             ("team", "pull"),
             ("team pull now", "pull"),
             ("team conflicts show", "show, restore or drop"),
+            ("session", "id of a session"),
+            ("session s a.jsonl b.jsonl", "too many"),
+            ("session s a.jsonl --show", "--show"),
+            ("session s --force", "transcript"),
+            ("extract a.jsonl --force", "--force"),
             ("inbox show", "show, apply or drop"),
             ("inbox show 1 2", "show, apply or drop"),
             ("inbox apply", "show, apply or drop"),

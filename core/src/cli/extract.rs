@@ -24,28 +24,12 @@ pub(super) async fn run(
         let message = "extract needs a model; name it with --model, such as --model anthropic/NAME";
         return Err(Error::new(ErrorCode::NoModel, message));
     }
-    let path = match file.as_str() {
-        "-" => None,
-        // Under whatever name it is given, it is the same.
-        _ => match absolute(host, cwd, Some(file)).await? {
-            Some(path) => Some(host.real_path(&path).await.unwrap_or(path)),
-            None => None,
-        },
-    };
-    host.stop_if_cancelled()?;
+    let (path, transcript) = read(host, file, cwd).await?;
     let Transcript {
         mut messages,
         left_out,
         report: said,
-    } = match &path {
-        Some(path) => transcript::read_file(host, path).await?,
-        None => {
-            let bytes = host.read_stdin(SECRETS_MAX_BYTES).await;
-            let bytes = bytes
-                .map_err(|failure| Error::from_failure(&failure, "reading", "standard input"))?;
-            parse_transcript(&String::from_utf8_lossy(&bytes))
-        }
-    };
+    } = transcript;
     report(host, &said).await?;
     let state = match &path {
         Some(path) => store.cursor_of(host, path).await?,
@@ -81,6 +65,33 @@ pub(super) async fn run(
         (Some(code), Some(message)) => Err(Error::new(code, message)),
         _ => Ok(code),
     }
+}
+
+/// Reads a transcript, `-` from the standard input; and its path, if it has one.
+pub(super) async fn read(
+    host: &Host,
+    file: String,
+    cwd: Option<&str>,
+) -> Result<(Option<String>, Transcript), Error> {
+    let path = match file.as_str() {
+        "-" => None,
+        // Under whatever name it is given, it is the same.
+        _ => match absolute(host, cwd, Some(file)).await? {
+            Some(path) => Some(host.real_path(&path).await.unwrap_or(path)),
+            None => None,
+        },
+    };
+    host.stop_if_cancelled()?;
+    let transcript = match &path {
+        Some(path) => transcript::read_file(host, path).await?,
+        None => {
+            let bytes = host.read_stdin(SECRETS_MAX_BYTES).await;
+            let bytes = bytes
+                .map_err(|failure| Error::from_failure(&failure, "reading", "standard input"))?;
+            parse_transcript(&String::from_utf8_lossy(&bytes))
+        }
+    };
+    Ok((path, transcript))
 }
 
 fn lines(result: &Extraction) -> String {

@@ -34,6 +34,12 @@ Commands:
                 conversations should know: a session of Claude Code (.jsonl), or
                 messages as JSON; - is standard input. The next time only what
                 has been said since is looked at
+  session ID [FILE]
+                print the notes of a session (also --show); with a transcript as
+                for extract, let a model (--model) bring them up to date when the
+                conversation has grown enough
+  dream         let a model (--model) put the whole memory in order, when it is
+                time: 24 hours and five sessions after the last time
   inbox [show ID | apply ID [PATH...] | drop ID [PATH...]]
                 what background runs propose instead of doing it: list it, show
                 the diffs, apply or drop all or some of it; exit code 1 when
@@ -46,10 +52,15 @@ Options:
   --cwd DIR     the folder whose project is meant; without it, the current one
   --json        print JSON
   --limit N     recall: at most so many memories, up to 5
-  --model NAME  recall, extract: the model, anthropic/NAME or openai/NAME; its key
-                and address come from ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL,
-                OPENAI_API_KEY, OPENAI_BASE_URL. Recall does without it: then
-                words decide
+  --model NAME  recall, extract, session, dream: the model, anthropic/NAME or
+                openai/NAME; its key and address come from ANTHROPIC_API_KEY,
+                ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL. Recall does
+                without it: then words decide
+  --force       session: whether the conversation has grown enough or not; dream:
+                whatever time it is
+  --dry-run     dream: change nothing, show the diffs of what would be changed
+  --logs        dream: only distil the daily logs into memories
+  --undo        forget, dream: take the last one back
   --review      extract: change nothing yet, but leave it in the inbox
   --type T      save: user, feedback, project or reference
   --name N      save: a few words

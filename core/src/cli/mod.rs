@@ -2,9 +2,11 @@
 //! every package.
 
 mod arguments;
+mod dream;
 mod extract;
 mod help;
 mod inbox;
+mod session;
 mod team;
 
 use serde::{Deserialize, Serialize};
@@ -112,6 +114,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         features: Features {
             count_uses: false,
             extract: true,
+            dream: true,
             ..Features::default()
         },
         ..OpenOptions::default()
@@ -137,8 +140,14 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
             return wrote(host, &store, "forgot", &result, json).await;
         }
         Command::Secrets { file } => return secrets(host, here, file, json).await,
+        Command::Dream(options) => return self::dream::run(host, &store, options, json).await,
+        Command::UndoDream => return self::dream::undo(host, &store, json).await,
         Command::Extract { file, review } => {
             return self::extract::run(host, &store, (file, here), review, json).await;
+        }
+        Command::Session { id, file, force } => {
+            let file = file.map(|file| (file, here));
+            return self::session::run(host, &store, id, file, force, json).await;
         }
         Command::Log { text } => {
             let text = match text {

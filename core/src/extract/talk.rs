@@ -80,7 +80,7 @@ fn one(message: &Message) -> String {
 }
 
 /// The text of a tool's result, which is a text or a list of blocks.
-fn result(content: &serde_json::Value) -> String {
+pub(crate) fn result(content: &serde_json::Value) -> String {
     match content {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Array(blocks) => {

@@ -3,11 +3,15 @@
 //!
 //! Every kind of store has the same sections but for a few.
 
+mod dream;
 mod extraction;
 mod sections;
+mod session;
 mod untrusted;
 
+pub(crate) use dream::{Dream, SYSTEM as DREAM_SYSTEM, dream};
 pub(crate) use extraction::{Extraction, SYSTEM as EXTRACTION_SYSTEM, extraction};
+pub(crate) use session::{Notes, SYSTEM as NOTES_SYSTEM, session_notes};
 pub(crate) use untrusted::untrusted_block;
 
 use crate::agents::AgentOptions;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Found, Store};
-use crate::agent::{self, Desk, Plan, ToolReply, can_write, definitions};
+use crate::agent::{self, Desk, Hands, Manner, Plan, ToolReply, can_write, definitions};
 use crate::conversation::{Conversation, Message};
 use crate::error::{Error, ErrorCode};
 use crate::extract::{
@@ -250,7 +250,7 @@ impl Store {
         })
     }
 
-    /// Waits for extractions that are under way, for 60 seconds when `timeout_ms` is null (facts 6.5); what
+    /// Waits for extractions, updates of notes and a dream that are under way, for 60 seconds when `timeout_ms` is null (facts 6.5); what
     /// is not done then is stopped before its next call. Whether all have come to their end by themselves.
     #[must_use]
     pub fn drain(&self, timeout_ms: Option<u64>) -> Flow<bool> {
@@ -262,21 +262,30 @@ impl Store {
     pub(super) async fn drain_in(&self, host: &Host, timeout_ms: u64) -> Result<bool, Error> {
         let mut waited: u64 = 0;
         let mut pause = FIRST_LOOK_MS;
-        while self.state().extractions.is_running() {
+        while self.is_busy() {
             let next = pause.min(timeout_ms.saturating_sub(waited));
             // A pause that fails is one of no length, and would come again without end.
             let is_over = next == 0 || host.sleep(next).await.is_err();
             host.stop_if_cancelled()?;
             if is_over {
-                for run in self.state().extractions.runs.values() {
+                let mut state = self.state();
+                for run in state.extractions.runs.values() {
                     run.desk.stop();
                 }
+                state.updates.stop();
+                state.dreaming.stop();
                 return Ok(false);
             }
             waited = waited.saturating_add(next);
             pause = pause.saturating_mul(2).min(LAST_LOOK_MS);
         }
         Ok(true)
+    }
+
+    /// Whether something runs in the background.
+    fn is_busy(&self) -> bool {
+        let state = self.state();
+        state.extractions.is_running() || state.updates.is_running() || state.dreaming.is_running()
     }
 
     /// What has come since the last extraction, if that can matter at all.
@@ -321,6 +330,11 @@ impl Store {
             asked.options.request = messages.request()?;
         }
         Ok(asked)
+    }
+
+    /// How far the extractions of a conversation have come.
+    pub(super) fn extraction_state(&self, session: &str) -> ExtractionState {
+        self.state().extractions.session(session).state.clone()
     }
 
     /// Whether there will be something to do, as far as that is known before the store is looked at.
@@ -576,7 +590,10 @@ impl Store {
             self.background(),
             found,
             &options.read_roots,
-            options.review,
+            match options.review {
+                true => Manner::Reviewed,
+                false => Manner::Direct,
+            },
         )
         .await?;
         let task = ExtractionTask {
@@ -745,7 +762,7 @@ impl Store {
 }
 
 /// Whether a provider has no more to give for now, so that asking again only costs.
-fn is_quota(code: ErrorCode) -> bool {
+pub(super) fn is_quota(code: ErrorCode) -> bool {
     matches!(
         code,
         ErrorCode::ModelBusy | ErrorCode::ModelAuth | ErrorCode::ModelRefused

@@ -632,9 +632,9 @@ fn managed_settings(platform: Platform) -> &'static [&'static str] {
     }
 }
 
-/// The text of a settings file; none when there is none. It may be a link, as some people keep
+/// The text of a settings file, or another one that is the user's own; none when there is none. It may be a link, as some people keep
 /// their settings elsewhere.
-async fn read_text(host: &Host, path: Option<&str>) -> Result<Option<String>, String> {
+pub(super) async fn read_text(host: &Host, path: Option<&str>) -> Result<Option<String>, String> {
     let Some(path) = path else { return Ok(None) };
     let file = match host.real_path(path).await {
         Ok(file) => file,

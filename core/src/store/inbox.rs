@@ -144,7 +144,7 @@ impl Store {
         })
     }
 
-    async fn apply_change(
+    pub(super) async fn apply_change(
         &self,
         host: &Host,
         change: &ProposedChange,
@@ -222,7 +222,7 @@ impl Store {
 }
 
 /// What was to go and is not there is as it was to be.
-fn gone_already(result: WriteResult) -> WriteResult {
+pub(super) fn gone_already(result: WriteResult) -> WriteResult {
     if result.code != Some(ErrorCode::NotFound) {
         return result;
     }

@@ -1,7 +1,9 @@
 //! One open memory folder and the flows over it.
 
+mod after_turn;
 mod cache;
 mod cursors;
+mod dream;
 mod extract;
 mod find;
 pub(crate) mod heads;
@@ -12,6 +14,7 @@ pub(crate) mod own;
 pub(crate) mod read;
 mod recall;
 mod scan;
+mod session;
 mod sync;
 mod uses;
 
@@ -19,17 +22,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+pub use after_turn::{AfterTurn, AfterTurnOptions};
 pub use find::Opened;
 pub use lint::Lint;
 pub use read::MemoryFile;
 pub use recall::{Recall, RecallOptions, RecallReason, RecalledMemory, Strategy};
 pub use scan::Scan;
+pub use session::SessionNotes;
 
 use self::cache::Headers;
+use self::dream::Dreaming;
 use self::extract::Extractions;
 pub(crate) use self::find::Found;
 pub(crate) use self::heads::into_text;
 use self::recall::Library;
+use self::session::Updates;
 pub(crate) use self::sync::Way;
 use self::uses::PendingUses;
 use crate::agents::{AgentOptions, AgentScope};
@@ -199,6 +206,8 @@ struct State {
     /// Whether the team's server was spoken to, so that the last edits go there too at the end.
     has_synced: bool,
     extractions: Extractions,
+    dreaming: Dreaming,
+    updates: Updates,
 }
 
 /// Where a store is.
@@ -383,20 +392,21 @@ impl Store {
             uses: std::mem::take(&mut state.uses),
             has_synced: state.has_synced,
             extractions: std::mem::take(&mut state.extractions),
+            dreaming: std::mem::take(&mut state.dreaming),
+            updates: std::mem::take(&mut state.updates),
             ..State::default()
         };
     }
 
-    /// Ends the use of the store: extractions that are under way get 60 seconds (facts 6.5), what is still to be
-    /// written is written, team memories that are not
-    /// uploaded yet get two seconds (an event names those that did not make it), and every flow that begins
-    /// later fails with `closed`.
+    /// Ends the use of the store: extractions and updates of notes that are under way get 60 seconds (facts 6.5),
+    /// what is still to be written is written, team memories that are not uploaded yet get two seconds (an
+    /// event names those that did not make it), and every flow that begins later fails with `closed`.
     #[must_use]
     pub fn close(&self) -> Flow<()> {
         let was_closed = std::mem::replace(&mut self.state().closed, true);
         self.flow(move |store, host| async move {
             if !was_closed && !store.background().drain_in(&host, DRAIN_MS).await? {
-                let message = "an extraction was still under way and was stopped";
+                let message = "a background run was still under way and was stopped";
                 host.emit(warning("", message.to_owned()));
             }
             let flushed = store.flush_in(&host).await;

@@ -26,6 +26,8 @@ pub(crate) struct Forget {
     index_changed: bool,
     /// Whether it is marked as forgotten.
     marked: bool,
+    /// Whether the indexes stay as they are.
+    alone: bool,
 }
 
 impl Forget {
@@ -40,6 +42,7 @@ impl Forget {
             cuts: Vec::new(),
             index_changed: false,
             marked: false,
+            alone: false,
         })
     }
 
@@ -55,6 +58,18 @@ impl Forget {
             cuts: Vec::new(),
             index_changed: false,
             marked: false,
+            alone: false,
+        })
+    }
+
+    /// The same without its lines in the indexes, for those who write these themselves.
+    ///
+    /// # Errors
+    /// What makes it refused before anything is looked at.
+    pub fn alone(path: String, expect: Option<String>, place: &Place) -> Result<Self, Error> {
+        Ok(Self {
+            alone: true,
+            ..Self::any(path, expect, place)?
         })
     }
 
@@ -85,7 +100,11 @@ impl Forget {
             return Ok(Next::Done(result));
         }
         let mut report = Vec::new();
-        let changes = self.unlink(host, &place, &mut report).await?;
+        let changes = if self.alone {
+            Vec::new()
+        } else {
+            self.unlink(host, &place, &mut report).await?
+        };
         if old.is_none() && changes.is_empty() && !self.index_changed {
             let message = format!("there is no memory {path}; memdir scan lists what there is");
             let error = Error::new(ErrorCode::NotFound, message).at(&path);

@@ -8,6 +8,7 @@
 mod act;
 mod attempt;
 mod beside;
+mod dreaming;
 mod drive;
 mod explore;
 mod extracting;
@@ -30,6 +31,10 @@ use memdir_core::flow::{Effect, Event, FailureCode, Outcome};
 pub use act::Act;
 pub use attempt::{Attempt, Reply, script};
 pub use beside::{end, meddled, stalled};
+pub use dreaming::{
+    DREAM_LOCK, at_once, dream_lock, dream_store, dream_store_options, dream_tree, dreamt_memory,
+    merging,
+};
 pub use drive::{Process, Progress, Running};
 pub use explore::{Explored, Explorer};
 pub use extracting::{

@@ -1,0 +1,465 @@
+//! How a dream is taken back: to the byte, where nobody has changed anything since, and what becomes of what
+//! somebody has.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::collections::BTreeMap;
+
+use memdir_core::dream::{Dream, DreamOutcome, DreamUndone};
+use memdir_core::flow::Effect;
+use memdir_core::store::{Features, OpenOptions, Store};
+use memdir_simulation::{
+    Folder, STORE, SimHost, Tree, answering, at_once, call, dream_store, dream_store_options,
+    dream_tree, dreamt_memory, merging, results, say, turn,
+};
+use serde_json::{Value, json};
+
+fn memories(host: &SimHost) -> BTreeMap<String, String> {
+    let mut files = Folder::new(&host.tree, STORE).files();
+    files.retain(|path, _| path.ends_with(".md"));
+    files
+}
+
+fn dream(host: &mut SimHost) -> Dream {
+    let dreamt = host.run(dream_store().dream(at_once())).unwrap();
+    assert_eq!(dreamt.outcome, DreamOutcome::Done, "{dreamt:?}");
+    host.clock_ms += 1_000;
+    dreamt
+}
+
+fn undo(host: &mut SimHost) -> DreamUndone {
+    host.run(dream_store().undo_dream()).unwrap()
+}
+
+/// A dream of these turns in a store, and what was there before.
+fn dreamt(tree: Tree, turns: Vec<Value>) -> (SimHost, BTreeMap<String, String>, Dream) {
+    let (mut host, _) = answering(tree, turns);
+    let before = memories(&host);
+    let dreamt = dream(&mut host);
+    (host, before, dreamt)
+}
+
+fn file(tool: &str, path: &str) -> Value {
+    call(tool, &json!({"file_path": format!("/mem/{path}")}))
+}
+
+fn write(path: &str, content: &str) -> Value {
+    let input = json!({"file_path": format!("/mem/{path}"), "content": content});
+    call("Write", &input)
+}
+
+fn edit(path: &str, old: &str, new: &str) -> Value {
+    let path = format!("/mem/{path}");
+    call(
+        "Edit",
+        &json!({"file_path": path, "old_string": old, "new_string": new}),
+    )
+}
+
+/// It is taken back without a conflict, and everything is as before.
+fn comes_back(host: &mut SimHost, before: &BTreeMap<String, String>) {
+    let undone = undo(host);
+    assert_eq!(undone.conflicts, [""; 0], "{undone:?}");
+    assert_eq!(memories(host), *before, "{undone:?}");
+}
+
+#[test]
+fn a_memory_that_a_person_has_changed_since_stays_theirs() {
+    let (mut host, mut before, _) = dreamt(dream_tree(), merging());
+    host.tree.file("/mem/a.md", "mine\n");
+    let undone = undo(&mut host);
+    assert_eq!(undone.conflicts, ["a.md"]);
+    before.insert("a.md".to_owned(), "mine\n".to_owned());
+    assert_eq!(memories(&host), before);
+    // It was dealt with.
+    assert_eq!(undo(&mut host), DreamUndone::default());
+    assert_eq!(memories(&host), before);
+}
+
+#[test]
+fn a_memory_that_a_person_has_written_in_place_of_a_removed_one_stays_theirs() {
+    let (mut host, mut before, _) = dreamt(dream_tree(), merging());
+    host.tree.file("/mem/b.md", "mine\n");
+    host.tree.take("/mem/new.md");
+    let undone = undo(&mut host);
+    assert_eq!(undone.conflicts, ["b.md"]);
+    before.insert("b.md".to_owned(), "mine\n".to_owned());
+    assert_eq!(memories(&host), before);
+}
+
+#[test]
+fn of_an_index_that_a_person_has_changed_only_the_entries_of_the_dream_go_back() {
+    let (mut host, mut before, _) = dreamt(dream_tree(), merging());
+    let index = memories(&host)["MEMORY.md"].clone();
+    host.tree.file("/mem/mine.md", "mine\n");
+    let line = "- [Mine](mine.md) — mine\n";
+    host.tree.file("/mem/MEMORY.md", format!("{index}{line}"));
+    let undone = undo(&mut host);
+    assert_eq!(undone.conflicts, [""; 0]);
+    let wanted = format!("{}{line}", before["MEMORY.md"]);
+    before.insert("MEMORY.md".to_owned(), wanted);
+    before.insert("mine.md".to_owned(), "mine\n".to_owned());
+    assert_eq!(memories(&host), before);
+}
+
+#[test]
+fn two_dreams_are_taken_back_one_after_the_other() {
+    let (mut host, first, _) = dreamt(dream_tree(), merging());
+    let second = memories(&host);
+    say(
+        &mut host,
+        vec![turn(&[
+            file("Read", "new.md"),
+            write("new.md", &dreamt_memory("newer", "")),
+            file("Delete", "c.md"),
+        ])],
+    );
+    let dreamt = dream(&mut host);
+    assert_eq!(
+        (dreamt.improved, dreamt.removed),
+        (vec!["new.md".to_owned()], vec!["c.md".to_owned()])
+    );
+    comes_back(&mut host, &second);
+    comes_back(&mut host, &first);
+    assert_eq!(undo(&mut host), DreamUndone::default());
+    assert_eq!(memories(&host), first);
+}
+
+#[test]
+fn the_bytes_of_an_index_and_of_memories_come_back_whatever_they_are() {
+    let index = "\u{FEFF}# Mine\r\n\r\n* [B](b.md)\r\n- [A]( a.md ) — a  \r\n\r\n\r\n- [C](./c.md)\n- [gone](new.md) — not there\n- [B](b.md) again";
+    let memory = "\u{FEFF}---\r\nname: b\r\n---\r\nno line end";
+    let mut tree = dream_tree();
+    tree.file("/mem/MEMORY.md", index);
+    tree.file("/mem/b.md", memory);
+    tree.file("/mem/empty.md", "");
+    let turns = vec![
+        turn(&[
+            file("Read", "MEMORY.md"),
+            file("Read", "a.md"),
+            file("Read", "empty.md"),
+        ]),
+        turn(&[
+            file("Delete", "b.md"),
+            write("a.md", &dreamt_memory("a and b", "")),
+            write("new.md", &dreamt_memory("new", "")),
+            write("empty.md", "not any more\n"),
+            // What is removed gets its line again from a model that does not know what it does.
+            edit("MEMORY.md", "# Mine", "# Yours\n- [B](b.md) — once more"),
+        ]),
+    ];
+    let (mut host, before, dreamt) = dreamt(tree, turns);
+    assert_eq!(dreamt.removed, ["b.md"], "{dreamt:?}");
+    assert_eq!(dreamt.improved, ["a.md", "empty.md", "new.md"]);
+    let after = memories(&host);
+    assert!(!after["MEMORY.md"].contains("(b.md)"), "{after:?}");
+    comes_back(&mut host, &before);
+}
+
+#[test]
+fn an_index_and_folders_that_the_dream_has_made_go() {
+    let mut tree = Tree::new();
+    tree.file("/mem/deep/a.md", dreamt_memory("a", ""));
+    tree.file("/code/shop/main.rs", "");
+    let turns = vec![turn(&[
+        file("Read", "deep/a.md"),
+        write("MEMORY.md", "- [A](deep/a.md) — a\n- [N](far/new.md) — n\n"),
+        write("far/new.md", &dreamt_memory("new", "")),
+        file("Delete", "deep/a.md"),
+    ])];
+    let (mut host, before, dreamt) = dreamt(tree, turns);
+    assert_eq!(dreamt.removed, ["deep/a.md"]);
+    assert_eq!(memories(&host)["MEMORY.md"], "- [N](far/new.md) — n\n");
+    comes_back(&mut host, &before);
+}
+
+#[test]
+fn a_team_folder_comes_back_too() {
+    let mut tree = dream_tree();
+    tree.file("/mem/team/t.md", dreamt_memory("t", ""));
+    tree.file("/mem/team/MEMORY.md", "- [T](t.md) — t\n");
+    let (mut host, _) = answering(
+        tree,
+        vec![turn(&[
+            file("Read", "team/t.md"),
+            file("Delete", "team/t.md"),
+            write("team/n.md", &dreamt_memory("n", "")),
+            file("Read", "team/MEMORY.md"),
+        ])],
+    );
+    let store = Store::new(OpenOptions {
+        features: Features {
+            team: true,
+            dream: true,
+            ..Features::default()
+        },
+        ..dream_store_options()
+    });
+    let before = memories(&host);
+    let dreamt = host.run(store.dream(at_once())).unwrap();
+    assert_eq!(dreamt.removed, ["team/t.md"], "{dreamt:?}");
+    assert_eq!(dreamt.improved, ["team/n.md"], "{dreamt:?}");
+    assert_eq!(memories(&host)["team/MEMORY.md"], "");
+    let undone = host.run(store.undo_dream()).unwrap();
+    assert_eq!(undone.conflicts, [""; 0]);
+    assert_eq!(memories(&host), before);
+}
+
+#[test]
+fn what_a_person_links_to_meanwhile_is_merged_and_comes_back() {
+    let (mut host, _) = answering(dream_tree(), merging());
+    let line = "- [B](b.md) — my favourite\n";
+    host.script = Some(Box::new(move |effect, tree| {
+        let request = match effect {
+            Effect::Model { request, .. } if request.contains("will be removed") => request,
+            _ => return None,
+        };
+        assert!(!request.is_empty());
+        let index = "- [A](a.md) — a\n- [C](c.md) — c\n- [P](pinned.md) — p\n";
+        tree.file("/mem/MEMORY.md", format!("{index}{line}"));
+        None
+    }));
+    let dreamt = dream(&mut host);
+    assert_eq!(dreamt.removed, ["b.md"], "{dreamt:?}");
+    let index = memories(&host)["MEMORY.md"].clone();
+    assert!(
+        !index.contains("b.md") && index.contains("new.md"),
+        "{index}"
+    );
+    host.script = None;
+    undo(&mut host);
+    let index = memories(&host)["MEMORY.md"].clone();
+    assert!(index.contains(line), "{index}");
+}
+
+#[test]
+fn a_removal_that_a_person_prevents_keeps_its_line() {
+    let (mut host, _) = answering(dream_tree(), merging());
+    host.script = Some(Box::new(|effect, tree| {
+        if matches!(effect, Effect::Model { request, .. } if request.contains("will be removed")) {
+            tree.file("/mem/b.md", "mine\n");
+        }
+        None
+    }));
+    let before = memories(&host);
+    let dreamt = dream(&mut host);
+    assert_eq!(dreamt.conflicts, ["b.md"], "{dreamt:?}");
+    let after = memories(&host);
+    assert!(
+        after["MEMORY.md"].contains("- [B](b.md) — b\n"),
+        "{after:?}"
+    );
+    host.script = None;
+    let undone = undo(&mut host);
+    assert_eq!(undone.conflicts, [""; 0]);
+    let mut wanted = before;
+    wanted.insert("b.md".to_owned(), "mine\n".to_owned());
+    assert_eq!(memories(&host), wanted);
+}
+
+#[test]
+fn a_removal_that_is_refused_keeps_its_line() {
+    // It was changed after it was read: what is there is not what the model wants to remove.
+    let (mut host, asked) = answering(dream_tree(), merging());
+    host.script = Some(Box::new(|effect, tree| {
+        if matches!(effect, Effect::Model { request, .. } if request.contains("tool_result")) {
+            tree.file("/mem/b.md", "mine\n");
+        }
+        None
+    }));
+    let dreamt = dream(&mut host);
+    assert_eq!(dreamt.removed, [""; 0], "{dreamt:?}");
+    let answers = results(&asked.all()[2]);
+    assert!(answers[4].1, "{answers:?}");
+    let index = memories(&host)["MEMORY.md"].clone();
+    assert!(index.contains("- [B](b.md) — b\n"), "{index}");
+}
+
+#[test]
+fn what_is_gone_already_is_not_brought_back() {
+    let (mut host, _) = answering(dream_tree(), merging());
+    host.script = Some(Box::new(|effect, tree| {
+        if matches!(effect, Effect::Model { request, .. } if request.contains("will be removed")) {
+            tree.take("/mem/b.md");
+        }
+        None
+    }));
+    let mut before = memories(&host);
+    dream(&mut host);
+    host.script = None;
+    let undone = undo(&mut host);
+    assert_eq!(undone.conflicts, [""; 0]);
+    before.remove("b.md");
+    assert_eq!(memories(&host), before);
+}
+
+fn records(host: &SimHost) -> Vec<String> {
+    let everything = Folder::new(&host.tree, STORE).everything();
+    let records = everything.into_keys();
+    records
+        .filter(|path| path.starts_with(".memdir/dreams/"))
+        .collect()
+}
+
+#[test]
+fn a_damaged_record_takes_nothing_back() {
+    let long = format!("[{}", "[".repeat(100_000));
+    let escaping = |path: &str| {
+        let change = json!({"path": path, "before": "evil", "after": null});
+        json!({"atMs": 1, "changes": [change]}).to_string()
+    };
+    let damages = [
+        String::new(),
+        "{".to_owned(),
+        "null".to_owned(),
+        "{\"atMs\":1}".to_owned(),
+        long,
+        escaping("../x.md"),
+        escaping("/etc/x.md"),
+        escaping("a/../../x.md"),
+        escaping(".memdir/lock"),
+        escaping(".memdir/x.md"),
+        escaping(".consolidate-lock"),
+        escaping("x.txt"),
+        escaping(""),
+    ];
+    for damage in damages {
+        let (mut host, _, _) = dreamt(dream_tree(), merging());
+        let after = memories(&host);
+        let record = format!("{STORE}/{}", records(&host)[0]);
+        host.tree.file(&record, &damage);
+        let before: Vec<Vec<u8>> = host.tree.nodes().keys().cloned().collect();
+        let undone = undo(&mut host);
+        assert_eq!(undone, DreamUndone::default(), "{damage:.80}");
+        assert_eq!(memories(&host), after, "{damage:.80}");
+        let names: Vec<Vec<u8>> = host.tree.nodes().keys().cloned().collect();
+        assert_eq!(names, before, "{damage:.80}");
+    }
+}
+
+#[test]
+fn twenty_dreams_can_be_taken_back() {
+    let (mut host, _) = answering(dream_tree(), Vec::new());
+    let mut before = Vec::new();
+    for number in 0..21 {
+        let content = dreamt_memory(&format!("a{number}"), "");
+        let turns = vec![turn(&[file("Read", "a.md"), write("a.md", &content)])];
+        say(&mut host, turns);
+        before.push(memories(&host));
+        dream(&mut host);
+        assert_eq!(records(&host).len(), (number + 1).min(20), "{number}");
+    }
+    for number in (1..21).rev() {
+        comes_back(&mut host, &before[number]);
+    }
+    assert_eq!(undo(&mut host), DreamUndone::default());
+    assert_eq!(memories(&host), before[1]);
+}
+
+#[test]
+fn a_clock_that_is_set_back_does_not_change_which_one_was_last() {
+    let (mut host, first, _) = dreamt(dream_tree(), merging());
+    let second = memories(&host);
+    host.clock_ms -= 1_000_000_000;
+    say(
+        &mut host,
+        vec![turn(&[
+            file("Read", "a.md"),
+            write("a.md", &dreamt_memory("later", "")),
+        ])],
+    );
+    dream(&mut host);
+    comes_back(&mut host, &second);
+    comes_back(&mut host, &first);
+}
+
+/// A store with so many memories and entries.
+fn many(count: usize) -> Tree {
+    let mut tree = dream_tree();
+    let mut index = String::new();
+    for number in 0..count {
+        tree.file(
+            format!("/mem/m{number}.md"),
+            dreamt_memory(&format!("m{number}"), ""),
+        );
+        index.push_str(&format!("- [M{number}](m{number}.md) — m{number}\n"));
+    }
+    tree.file("/mem/MEMORY.md", index);
+    tree
+}
+
+/// How many memories there are without an entry.
+fn unlinked(host: &SimHost) -> usize {
+    let files = memories(host);
+    let index = files.get("MEMORY.md").cloned().unwrap_or_default();
+    let missing = files
+        .keys()
+        .filter(|path| path.starts_with('m') && !index.contains(&format!("({path})")));
+    missing.count()
+}
+
+#[test]
+fn twenty_memories_go_and_no_more() {
+    let deletes: Vec<Value> = (0..30)
+        .map(|number| file("Delete", &format!("m{number}.md")))
+        .collect();
+    let (mut host, before, dreamt) = dreamt(many(30), vec![turn(&deletes)]);
+    assert_eq!(dreamt.removed.len(), 20);
+    assert_eq!(unlinked(&host), 0);
+    comes_back(&mut host, &before);
+}
+
+#[test]
+fn twenty_entries_go_without_their_memories_and_no_more() {
+    for (kept, is_allowed) in [(10, true), (9, false), (0, false)] {
+        let entries: String = (0..kept)
+            .map(|number| format!("- [M{number}](m{number}.md)\n"))
+            .collect();
+        let turns = vec![turn(&[
+            file("Read", "MEMORY.md"),
+            write("MEMORY.md", &entries),
+        ])];
+        let (mut host, before, _) = dreamt(many(30), turns);
+        assert_eq!(unlinked(&host), if is_allowed { 20 } else { 0 }, "{kept}");
+        comes_back(&mut host, &before);
+    }
+}
+
+#[test]
+fn no_detour_takes_more_entries() {
+    // Twenty entries without their memories, twenty with them, and then these are there again.
+    let deletes = (0..20).map(|number| file("Delete", &format!("m{number}.md")));
+    let kept: String = (0..45)
+        .filter(|number| *number >= 40)
+        .map(|number| format!("- [M{number}](m{number}.md)\n"))
+        .collect();
+    let index = [file("Read", "MEMORY.md"), write("MEMORY.md", &kept)];
+    let again = (0..20).map(|number| {
+        let name = format!("m{number}");
+        write(&format!("{name}.md"), &dreamt_memory(&name, "  \n"))
+    });
+    for is_first in [true, false] {
+        let mut calls: Vec<Value> = deletes.clone().collect();
+        calls.splice(if is_first { 0..0 } else { 20..20 }, index.clone());
+        calls.extend(again.clone());
+        let (mut host, before, dreamt) = dreamt(many(45), vec![turn(&calls)]);
+        assert!(unlinked(&host) <= 20, "{}: {dreamt:?}", unlinked(&host));
+        comes_back(&mut host, &before);
+    }
+}
+
+#[test]
+fn a_removal_is_possible_beside_twenty_lost_entries() {
+    let kept: String = (0..25)
+        .filter(|number| !(0..20).contains(number))
+        .map(|number| format!("- [M{number}](m{number}.md)\n"))
+        .collect();
+    let calls = [
+        file("Read", "MEMORY.md"),
+        write("MEMORY.md", &kept),
+        file("Delete", "m24.md"),
+    ];
+    let (mut host, before, dreamt) = dreamt(many(25), vec![turn(&calls)]);
+    assert_eq!(dreamt.removed, ["m24.md"], "{dreamt:?}");
+    assert_eq!(unlinked(&host), 20);
+    comes_back(&mut host, &before);
+}
