@@ -399,6 +399,8 @@ pub const DREAM_SESSIONS: u32 = 5;
 pub const DREAM_COUNT_MS: i64 = 10 * 60_000;
 /// The lock of dreams, and the time of the last one (facts 7.2).
 pub const DREAM_LOCK_NAME: &str = ".consolidate-lock";
+/// What a crash in a dream is made good by: that time from before its lock, in a store's own folder.
+pub const DREAM_BEFORE_NAME: &str = "dream-before.json";
 /// From when on a lock is not held, whoever lives, milliseconds (facts 7.2).
 pub const DREAM_LOCK_MAX_MS: u64 = 3_600_000;
 /// Turns of a dream; the sources name no limit, its tokens are one.

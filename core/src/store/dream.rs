@@ -125,7 +125,7 @@ impl Store {
         if let Some(reason) = decide_dream(&gate) {
             return Ok(Dream::skipped(reason));
         }
-        let last_ms = dream::last_success(host, &found).await?;
+        let last_ms = dream::last_success(host, &found, now.ms).await?;
         if !options.force {
             gate.last_ms = last_ms;
             gate.counted_ms = self.state().dreaming.counted_ms;
@@ -186,7 +186,7 @@ impl Store {
         dreamt
     }
 
-    async fn give_back(&self, host: &Host, held: Option<&Held>) {
+    async fn give_back(&self, host: &Host, held: Option<&Held<'_>>) {
         // A failure is no reason to count sessions later.
         self.state().dreaming.counted_ms = None;
         if let Some(held) = held {

@@ -208,9 +208,10 @@ fn is_model(effect: &Effect) -> bool {
 }
 
 #[test]
-fn closed_gates_cost_one_look_at_most() {
+fn closed_gates_cost_two_looks_at_most() {
     let (mut host, asked) = project(3);
     let lock = format!("{FOLDER}/memory/.consolidate-lock");
+    let before_file = format!("{FOLDER}/memory/.memdir/dream-before.json");
     let off = project_store(Features::default());
     host.run(off.open()).unwrap();
     let store = project_store(features());
@@ -238,6 +239,7 @@ fn closed_gates_cost_one_look_at_most() {
         done.map(|traced| match &traced.effect {
             Effect::Now => "now",
             Effect::Lstat { path } if *path == lock => "stat",
+            Effect::Lstat { path } if *path == before_file => "stat",
             Effect::List { path, .. } if *path == FOLDER => "list",
             other => panic!("{wanted:?}: {other:?}"),
         })
@@ -248,15 +250,15 @@ fn closed_gates_cost_one_look_at_most() {
     assert_eq!(cost(&daily, &plain, Awake::DailyLog, None), ["now"]);
     assert_eq!(
         cost(&store, &plain, Awake::TooSoon, Some(DAY - 1)),
-        ["now", "stat"]
+        ["now", "stat", "stat"]
     );
     assert_eq!(
         cost(&store, &plain, Awake::FewSessions, Some(DAY)),
-        ["now", "stat", "list"]
+        ["now", "stat", "stat", "list"]
     );
     assert_eq!(
         cost(&store, &plain, Awake::Counted, Some(DAY)),
-        ["now", "stat"]
+        ["now", "stat", "stat"]
     );
     assert!(asked.all().is_empty());
 }

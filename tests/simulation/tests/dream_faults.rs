@@ -11,16 +11,19 @@
 use std::collections::BTreeMap;
 
 use memdir_core::ErrorCode;
-use memdir_core::dream::{Dream, DreamOutcome, DreamUndone};
+use memdir_core::dream::{Awake, Dream, DreamOptions, DreamOutcome, DreamUndone};
 use memdir_core::error::Error;
-use memdir_core::flow::{Effect, FailureCode, Flow};
+use memdir_core::flow::{Effect, Failure, FailureCode, Flow, Outcome};
+use memdir_core::store::{OpenOptions, Store};
 use memdir_simulation::{
-    DREAM_LOCK, FAILURES, FaultKind, Folder, Process, Progress, STORE, SimHost, Tree, at_once,
-    call, dream_lock, dream_store, dream_tree, dreamt_memory, merging, say, turn,
+    Attempt, DREAM_LOCK, FAILURES, FaultKind, Folder, Process, Progress, STORE, SimHost, Traced,
+    Tree, at_once, call, dream_lock, dream_store, dream_store_options, dream_tree, dreamt_memory,
+    merging, say, turn,
 };
 use serde_json::json;
 
 const DAY: i64 = 86_400_000;
+const BEFORE: &str = "/mem/.memdir/dream-before.json";
 
 /// The disk before, where the last dream succeeded so long ago.
 fn tree(prior: Option<i64>) -> Tree {
@@ -314,6 +317,220 @@ fn a_crash_at_each_effect() {
             }
         }
     }
+}
+
+const SESSIONS: u32 = 5;
+
+/// A store that dreams by itself, as its project has transcripts.
+fn due_store() -> Store {
+    Store::new(OpenOptions {
+        home: Some("/home/ada".to_owned()),
+        ..dream_store_options()
+    })
+}
+
+/// Its disk; the sessions were held since the last dream and before the one that is disturbed.
+fn due_tree(prior: Option<i64>) -> Tree {
+    let mut tree = tree(prior);
+    for number in 0..SESSIONS {
+        let path = format!("/home/ada/.claude/projects/-code-shop/s{number}.jsonl");
+        tree.file(path, "{}\n").at(start() - 3_600_000);
+    }
+    tree
+}
+
+fn dream_when_due(host: &mut SimHost, pid: u32) -> Ended<Dream> {
+    run(host, pid, due_store().dream(DreamOptions::default()))
+}
+
+#[test]
+fn whatever_ends_a_dream_the_next_one_is_as_due_as_it_was() {
+    let kinds = [
+        FaultKind::Crash,
+        FaultKind::Tear,
+        FaultKind::Cancel,
+        FaultKind::Fail(FailureCode::Other),
+        FaultKind::Fail(FailureCode::Permission),
+    ];
+    for prior in PRIORS {
+        for kind in kinds {
+            for at in 0.. {
+                let mut host = SimHost::with_tree(7, due_tree(prior)).with_fault(at, kind);
+                say(&mut host, merging());
+                let result = dream_when_due(&mut host, 11);
+                if host.trace.len() <= at && result.is_some() {
+                    assert!(at > 60, "{at}");
+                    break;
+                }
+                host.faults.clear();
+                let last = host.trace.last();
+                let what = format!("{prior:?}: {kind:?} at {at}, {last:?}: {result:?}");
+                let is_done =
+                    matches!(&result, Some(Ok(dream)) if dream.outcome == DreamOutcome::Done);
+                // A crash after everything was done, and that was noted.
+                let is_noted = result.is_none()
+                    && memories(&host.tree).contains_key("new.md")
+                    && !host.tree.nodes().contains_key(BEFORE.as_bytes());
+                // What is in use is not cleared away.
+                host.clock_ms += 900_000;
+                say(&mut host, Vec::new());
+                let next = dream_when_due(&mut host, 22).unwrap().unwrap();
+                if is_done || is_noted {
+                    assert_eq!(next.reason, Some(Awake::TooSoon), "{what}");
+                } else if result.as_ref().is_some_and(Result::is_err)
+                    && next.reason == Some(Awake::TooSoon)
+                {
+                    // Cancelled when it was applied already.
+                    assert!(memories(&host.tree).contains_key("new.md"), "{what}");
+                } else {
+                    let seen = (next.outcome, next.sessions);
+                    assert_eq!(seen, (DreamOutcome::Done, SESSIONS), "{what}: {next:?}");
+                }
+            }
+        }
+    }
+}
+
+/// A dream that is killed while the model is asked.
+fn killed(host: &mut SimHost, pid: Option<u32>) {
+    say(host, merging());
+    let process = Process::new(pid, pid.unwrap_or_default().into());
+    let mut running = host.start_in(process, due_store().dream(DreamOptions::default()));
+    let before = host.trace.len();
+    let is_model = |traced: &Traced| matches!(traced.effect, Effect::Model { .. });
+    while !host.trace[before..].iter().any(is_model) {
+        assert!(matches!(host.step(&mut running), Progress::Working));
+    }
+    host.processes.retain(|known| Some(*known) != pid);
+}
+
+#[test]
+fn one_crash_after_another_delays_nobody() {
+    for prior in PRIORS {
+        let mut host = SimHost::with_tree(7, due_tree(prior));
+        for pid in 11..15 {
+            killed(&mut host, Some(pid));
+        }
+        let dreamt = dream_when_due(&mut host, 22).unwrap().unwrap();
+        let seen = (dreamt.outcome, dreamt.sessions);
+        assert_eq!(seen, (DreamOutcome::Done, SESSIONS), "{dreamt:?}");
+        // That was one.
+        host.clock_ms += DAY - 1;
+        let next = dream_when_due(&mut host, 22).unwrap().unwrap();
+        assert_eq!(next.reason, Some(Awake::TooSoon));
+    }
+}
+
+#[test]
+fn a_crash_and_then_a_failure_give_the_time_back_from_before_both() {
+    for prior in PRIORS {
+        let mut host = SimHost::with_tree(7, due_tree(prior));
+        killed(&mut host, Some(11));
+        host.model = Some(Box::new(|_| Attempt::fail(FailureCode::Other)));
+        let failed = dream_when_due(&mut host, 22).unwrap().unwrap();
+        assert_eq!(failed.outcome, DreamOutcome::Failed, "{failed:?}");
+        is_not_delayed(&host, prior, "after both");
+        assert!(!host.tree.nodes().contains_key(BEFORE.as_bytes()));
+    }
+}
+
+#[test]
+fn a_crash_is_waited_for_as_long_as_its_lock_is_held() {
+    let hour = 3_600_000;
+    // Its number is another process's by now, or there are no numbers.
+    for pid in [Some(11), None] {
+        let mut host = SimHost::with_tree(7, due_tree(Some(2 * DAY)));
+        if pid.is_none() {
+            host.pid = None;
+            host.script = Some(Box::new(|effect, _| {
+                let failure = Failure::new(FailureCode::Unsupported, "no processes");
+                let asks = matches!(effect, Effect::ProcessAlive { .. });
+                asks.then_some(Outcome::Failed(failure))
+            }));
+        }
+        killed(&mut host, pid);
+        host.processes.insert(11);
+        say(&mut host, Vec::new());
+        let lock = dream_lock(&host);
+        let mut next = |by: i64| {
+            host.clock_ms += by;
+            let next = host.run(due_store().dream(DreamOptions::default()));
+            next.unwrap().reason
+        };
+        assert_eq!(next(0), Some(Awake::TooSoon));
+        assert_eq!(next(hour - 1), Some(Awake::TooSoon));
+        assert_eq!(next(1), None, "{lock:?}");
+    }
+}
+
+#[test]
+fn a_lock_of_somebody_else_says_what_it_always_says() {
+    let hour = 3_600_000;
+    let reason = |host: &mut SimHost| dream_when_due(host, 22).unwrap().unwrap().reason;
+    // No crash of ours: the time counts, whoever died.
+    let mut host = SimHost::with_tree(7, due_tree(None));
+    host.tree.file(DREAM_LOCK, "77").at(start() - hour);
+    assert_eq!(reason(&mut host), Some(Awake::TooSoon));
+    // After a crash of ours Claude Code has dreamt, also where numbers are small.
+    for body in ["77", "11"] {
+        let mut host = SimHost::with_tree(7, due_tree(None));
+        killed(&mut host, Some(11));
+        host.clock_ms += 2 * hour;
+        let now = host.clock_ms;
+        host.tree.overwrite(DREAM_LOCK, body, now);
+        host.clock_ms += hour;
+        assert_eq!(reason(&mut host), Some(Awake::TooSoon), "{body}");
+        host.clock_ms += DAY;
+        assert_eq!(reason(&mut host), Some(Awake::FewSessions), "{body}");
+    }
+    // It has taken the lock after our crash, failed, and given back what it had found.
+    let mut host = SimHost::with_tree(7, due_tree(None));
+    killed(&mut host, Some(11));
+    let (_, taken) = dream_lock(&host).unwrap();
+    host.tree.overwrite(DREAM_LOCK, "", taken);
+    host.clock_ms += 2 * hour;
+    say(&mut host, Vec::new());
+    assert_eq!(reason(&mut host), None);
+}
+
+#[test]
+fn what_lies_where_the_time_before_is_kept_is_not_believed_blindly() {
+    let at = start() - 60_000;
+    let sound = format!(r#"{{"body":"11","atMs":{at},"priorMs":null}}"#);
+    for (what, text, wanted) in [
+        ("sound", sound.clone(), None),
+        ("empty", String::new(), Some(Awake::TooSoon)),
+        ("garbage", "{\"body\":11}".to_owned(), Some(Awake::TooSoon)),
+        ("torn", sound.replace("}", ""), Some(Awake::TooSoon)),
+        (
+            "huge",
+            format!("{}{sound}", " ".repeat(3 * 1024 * 1024)),
+            Some(Awake::TooSoon),
+        ),
+        (
+            "of another one",
+            sound.replace("11", "12"),
+            Some(Awake::TooSoon),
+        ),
+        (
+            "times that are none",
+            sound.replace(&at.to_string(), &i64::MIN.to_string()),
+            Some(Awake::TooSoon),
+        ),
+    ] {
+        let mut host = SimHost::with_tree(7, due_tree(None));
+        host.tree.file(DREAM_LOCK, "11").at(at);
+        host.tree.file(BEFORE, text);
+        say(&mut host, Vec::new());
+        let next = dream_when_due(&mut host, 22).unwrap().unwrap();
+        assert_eq!(next.reason, wanted, "{what}");
+    }
+    let mut host = SimHost::with_tree(7, due_tree(None));
+    host.tree.file(DREAM_LOCK, "11").at(at);
+    host.tree.file("/code/shop/forged.json", sound);
+    host.tree.link(BEFORE, "/code/shop/forged.json");
+    let next = dream_when_due(&mut host, 22).unwrap().unwrap();
+    assert_eq!(next.reason, Some(Awake::TooSoon));
 }
 
 /// Taking a dream back with a fault; none when it was over before that.
