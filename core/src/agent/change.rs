@@ -115,11 +115,15 @@ pub(super) async fn write(
 
 /// Removes a memory and its lines in the indexes.
 pub(super) async fn delete(desk: &Desk, host: &Host, path: &str) -> Result<String, Error> {
-    let before = desk.drafts();
+    let (drafts, seen) = {
+        let state = desk.state();
+        (state.drafts.clone(), state.seen.clone())
+    };
     let deleted = try_delete(desk, host, path).await;
     if deleted.is_err() && desk.is_dream() {
         // Lines that are taken out already come back.
-        desk.state().drafts = before;
+        let mut state = desk.state();
+        (state.drafts, state.seen) = (drafts, seen);
     }
     deleted
 }
@@ -224,9 +228,23 @@ async fn take_entries(desk: &Desk, host: &Host, memory: &str) -> Result<(), Erro
             continue;
         };
         let edited = update_index(Some(&text), folder, memory, None)?;
-        if edited.changed {
-            let edit: TextEdit = Box::new(move |_| Ok((edited.content.clone(), String::new())));
-            draft(desk, host, index, &edit, Some(memory)).await?;
+        if !edited.changed {
+            continue;
+        }
+        let going = memory.to_owned();
+        // Of what is there then: somebody may write it meanwhile.
+        let edit: TextEdit = Box::new(move |text| {
+            let edited = update_index(text, folder, &going, None)?;
+            Ok((edited.content, String::new()))
+        });
+        let seen = hash(text.as_bytes());
+        let (_, content, ..) = draft(desk, host, index, &edit, Some(memory)).await?;
+        // What the run has read it knows still, unless somebody has.
+        let mut state = desk.state();
+        if content == edited.content && state.seen.get(index) == Some(&seen) {
+            state
+                .seen
+                .insert(index.to_owned(), hash(content.as_bytes()));
         }
     }
     Ok(())

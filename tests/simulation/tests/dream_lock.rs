@@ -310,7 +310,11 @@ fn turns(who: usize) -> Vec<Value> {
     let (mine, gone) = [("x", "a.md"), ("y", "b.md")][who];
     let entry = format!("- [C](c.md) — c\n- [{mine}]({mine}.md) — {mine}\n");
     vec![
-        turn(&[file("Read", "MEMORY.md"), file("Read", "c.md")]),
+        turn(&[
+            file("Read", "MEMORY.md"),
+            file("Read", "c.md"),
+            file("Read", gone),
+        ]),
         turn(&[
             write(&format!("{mine}.md"), mine),
             file("Delete", gone),

@@ -8,8 +8,8 @@ use memdir_core::dream::{Dream, DreamOutcome, DreamUndone};
 use memdir_core::flow::Effect;
 use memdir_core::store::{Features, OpenOptions, Store};
 use memdir_simulation::{
-    Folder, STORE, SimHost, Tree, answering, at_once, call, dream_store, dream_store_options,
-    dream_tree, dreamt_memory, merging, results, say, turn,
+    Folder, Progress, STORE, SimHost, Tree, answering, at_once, call, dream_store,
+    dream_store_options, dream_tree, dreamt_memory, end, merging, results, say, turn,
 };
 use serde_json::{Value, json};
 
@@ -53,6 +53,11 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
         "Edit",
         &json!({"file_path": path, "old_string": old, "new_string": new}),
     )
+}
+
+/// What is removed was read.
+fn removing(path: &str) -> [Value; 2] {
+    [file("Read", path), file("Delete", path)]
 }
 
 /// It is taken back without a conflict, and everything is as before.
@@ -110,6 +115,7 @@ fn two_dreams_are_taken_back_one_after_the_other() {
         vec![turn(&[
             file("Read", "new.md"),
             write("new.md", &dreamt_memory("newer", "")),
+            file("Read", "c.md"),
             file("Delete", "c.md"),
         ])],
     );
@@ -136,6 +142,7 @@ fn the_bytes_of_an_index_and_of_memories_come_back_whatever_they_are() {
         turn(&[
             file("Read", "MEMORY.md"),
             file("Read", "a.md"),
+            file("Read", "b.md"),
             file("Read", "empty.md"),
         ]),
         turn(&[
@@ -153,6 +160,66 @@ fn the_bytes_of_an_index_and_of_memories_come_back_whatever_they_are() {
     let after = memories(&host);
     assert!(!after["MEMORY.md"].contains("(b.md)"), "{after:?}");
     comes_back(&mut host, &before);
+}
+
+#[test]
+fn an_index_that_was_read_can_be_written_after_a_removal() {
+    // Its line is gone by then, which is no change of somebody else's.
+    let index = "- [P](pinned.md) — p\n- [A](a.md) — a and b\n- [C](c.md) — c\n";
+    let reads = [file("Read", "MEMORY.md"), file("Read", "a.md")];
+    let changes = [
+        write("a.md", &dreamt_memory("a and b", "")),
+        write("MEMORY.md", index),
+    ];
+    for in_one_turn in [true, false] {
+        let mut turns = vec![reads.to_vec(), removing("b.md").to_vec(), changes.to_vec()];
+        if in_one_turn {
+            turns = vec![turns.concat()];
+        }
+        let turns = turns.iter().map(|calls| turn(calls)).collect();
+        let (mut host, before, dreamt) = dreamt(dream_tree(), turns);
+        assert_eq!(dreamt.removed, ["b.md"], "{dreamt:?}");
+        assert_eq!(memories(&host)["MEMORY.md"], index);
+        comes_back(&mut host, &before);
+    }
+}
+
+#[test]
+fn a_removal_hides_no_change_of_an_index() {
+    let calls = [vec![file("Read", "MEMORY.md")], removing("b.md").to_vec()];
+    let turns = vec![
+        turn(&calls.concat()),
+        turn(&[write("MEMORY.md", "- [A](a.md) — a\n- [C](c.md) — c\n")]),
+    ];
+    // Somebody adds an entry at any moment after the run has read the index.
+    for at in 0.. {
+        let (mut host, asked) = answering(dream_tree(), turns.clone());
+        let mut running = host.start(dream_store().dream(at_once()));
+        let reads = |host: &SimHost| {
+            let is_index = |effect: &Effect| matches!(effect, Effect::Read { path, .. } if path == "/mem/MEMORY.md");
+            host.trace.iter().any(|traced| is_index(&traced.effect))
+        };
+        while asked.all().is_empty() || !reads(&host) {
+            assert!(matches!(host.step(&mut running), Progress::Working));
+        }
+        for _ in 0..at {
+            let _ = host.step(&mut running);
+        }
+        if asked.all().len() > 1 {
+            assert!(at > 5, "{at}");
+            break;
+        }
+        let added = format!("{}- [Mine](mine.md) — mine\n", memories(&host)["MEMORY.md"]);
+        let now = host.clock_ms;
+        host.tree.overwrite("/mem/MEMORY.md", added, now);
+        end(&mut host, &mut running).unwrap().unwrap();
+        let index = memories(&host)["MEMORY.md"].clone();
+        assert!(
+            index.contains("- [Mine](mine.md) — mine\n"),
+            "{at}: {index}"
+        );
+        assert!(!index.contains("b.md"), "{at}: {index}");
+    }
 }
 
 #[test]
@@ -400,7 +467,7 @@ fn unlinked(host: &SimHost) -> usize {
 #[test]
 fn twenty_memories_go_and_no_more() {
     let deletes: Vec<Value> = (0..30)
-        .map(|number| file("Delete", &format!("m{number}.md")))
+        .flat_map(|number| removing(&format!("m{number}.md")))
         .collect();
     let (mut host, before, dreamt) = dreamt(many(30), vec![turn(&deletes)]);
     assert_eq!(dreamt.removed.len(), 20);
@@ -427,7 +494,7 @@ fn twenty_entries_go_without_their_memories_and_no_more() {
 #[test]
 fn no_detour_takes_more_entries() {
     // Twenty entries without their memories, twenty with them, and then these are there again.
-    let deletes = (0..20).map(|number| file("Delete", &format!("m{number}.md")));
+    let deletes = (0..20).flat_map(|number| removing(&format!("m{number}.md")));
     let kept: String = (0..45)
         .filter(|number| *number >= 40)
         .map(|number| format!("- [M{number}](m{number}.md)\n"))
@@ -439,7 +506,7 @@ fn no_detour_takes_more_entries() {
     });
     for is_first in [true, false] {
         let mut calls: Vec<Value> = deletes.clone().collect();
-        calls.splice(if is_first { 0..0 } else { 20..20 }, index.clone());
+        calls.splice(if is_first { 0..0 } else { 40..40 }, index.clone());
         calls.extend(again.clone());
         let (mut host, before, dreamt) = dreamt(many(45), vec![turn(&calls)]);
         assert!(unlinked(&host) <= 20, "{}: {dreamt:?}", unlinked(&host));
@@ -456,6 +523,7 @@ fn a_removal_is_possible_beside_twenty_lost_entries() {
     let calls = [
         file("Read", "MEMORY.md"),
         write("MEMORY.md", &kept),
+        file("Read", "m24.md"),
         file("Delete", "m24.md"),
     ];
     let (mut host, before, dreamt) = dreamt(many(25), vec![turn(&calls)]);
