@@ -394,6 +394,8 @@ export interface Settings {
   autoMemoryEnabled: boolean | null;
   /** Where the store is. */
   autoMemoryDirectory: string | null;
+  /** Whether it dreams by itself; when nothing says so, {@link Features.dream} decides. */
+  autoDreamEnabled: boolean | null;
   /** What is wrong with the file; the rest of it still counts. */
   problems: SettingsProblem[];
 }
@@ -1111,7 +1113,7 @@ export type DreamOutcome = "done" | "skipped" | "failed";
  * Why there was nothing to be done, in the order in which it is looked at:
  *
  * - `sub-agent`: it was the turn of another agent than the main one.
- * - `off`: {@link Features.dream} is off.
+ * - `off`: dreaming is off, by the setting `autoDreamEnabled`, or {@link Features.dream} when that says nothing.
  * - `disabled`: memory is off.
  * - `remote`: it runs on somebody else's machine.
  * - `daily-log`: notes go to daily logs, which are distilled when somebody asks for it.
@@ -1180,7 +1182,7 @@ export interface DreamUndone {
  * the answer is null.
  */
 export interface DreamGate {
-  /** {@link Features.dream}. */
+  /** The setting `autoDreamEnabled`; when nothing says so, {@link Features.dream}. */
   dream: boolean;
   /** Whether memory is on. */
   enabled: boolean;
@@ -1620,7 +1622,10 @@ export interface Features {
   oneStep?: boolean | undefined;
   /** The prompt asks for notes in the log of the day, see {@link Memdir.log}, instead of memories. */
   dailyLog?: boolean | undefined;
-  /** Putting the memory in order now and then, see {@link Memdir.dream}. */
+  /**
+   * Putting the memory in order now and then, see {@link Memdir.dream}; the setting `autoDreamEnabled` decides where
+   * there is one.
+   */
   dream?: boolean | undefined;
   /** Turns from one extraction to the next; 1 unless it is given. */
   extractEvery?: number | undefined;

@@ -203,7 +203,7 @@ Awake = Literal[
 """Why it is not the time to dream, in the order in which it is looked at.
 
 - `sub-agent`: it was the turn of another agent than the main one.
-- `off`: `Features.dream` is off.
+- `off`: dreaming is off, by the setting `autoDreamEnabled`, or `Features.dream` when that says nothing.
 - `disabled`: memory is off.
 - `remote`: it runs on somebody else's machine.
 - `daily-log`: notes go to daily logs, which are distilled when somebody asks for it.
@@ -257,7 +257,8 @@ class Features:
         extract_non_interactive: Extraction also where nobody takes part in the conversation.
         one_step: Memories are written without an index line, and the prompt has no index.
         daily_log: Notes go to dated logs: the prompt says so.
-        dream: The memory is put in order now and then, see `Memdir.dream`.
+        dream: The memory is put in order now and then, see `Memdir.dream`; the setting
+            `autoDreamEnabled` decides where there is one.
         extract_every: Turns from one extraction to the next.
         count_uses: How often a memory is recalled is counted in `.memdir` in the store, so that
             what is used ranks higher. False also leaves out of the ranking what others counted
@@ -1237,7 +1238,7 @@ class DreamGate:
     """What decides whether it is time to dream, as `memdir.rules.decide_dream` takes it.
 
     Attributes:
-        dream: `Features.dream`.
+        dream: The setting `autoDreamEnabled`; when nothing says so, `Features.dream`.
         enabled: Whether memory is on.
         remote: Whether it runs on somebody else's machine.
         daily_log: `Features.daily_log`.
@@ -1657,12 +1658,14 @@ class Settings:
     Attributes:
         auto_memory_enabled: Whether memory is on.
         auto_memory_directory: Where the store is.
+        auto_dream_enabled: Whether it dreams by itself; when nothing says so, `Features.dream` decides.
         problems: What is wrong with the file; the rest of it still counts.
 
     """
 
     auto_memory_enabled: bool | None
     auto_memory_directory: str | None
+    auto_dream_enabled: bool | None
     problems: tuple[SettingsProblem, ...]
 
 

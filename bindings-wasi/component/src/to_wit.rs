@@ -67,7 +67,7 @@ records! {
     Choice => rules::Choice { directory, chosen_by as Into::into, project_key, refused as each }
     SettingsProblem => rules::SettingsProblem { code as Into::into, key }
     Settings => rules::Settings {
-        auto_memory_enabled, auto_memory_directory, problems as each,
+        auto_memory_enabled, auto_memory_directory, auto_dream_enabled, problems as each,
     }
     MemoryAge => rules::Age { days, text, warning }
     Finding => rules::Finding {

@@ -10,7 +10,7 @@ use crate::limits::{DREAM_AFTER_MS, DREAM_COUNT_MS, DREAM_SESSIONS};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DreamGate {
-    /// The feature `dream`.
+    /// The setting `autoDreamEnabled`; when nothing says so, the feature `dream`.
     pub dream: bool,
     /// Whether memory is on.
     pub enabled: bool,

@@ -57,7 +57,7 @@ pub enum DreamOutcome {
 pub enum Awake {
     /// It was the turn of another agent than the main one.
     SubAgent,
-    /// The feature `dream` is off.
+    /// Dreaming is off: by the setting `autoDreamEnabled`, or the feature `dream` when that says nothing.
     Off,
     /// Memory is off.
     Disabled,
@@ -80,7 +80,7 @@ impl Awake {
     pub(crate) fn told(self) -> &'static str {
         match self {
             Self::SubAgent => "it was the turn of a sub agent",
-            Self::Off => "the feature dream is off",
+            Self::Off => "dreaming is off (the setting autoDreamEnabled, else the feature dream)",
             Self::Disabled => "memory is off",
             Self::Remote => "the agent runs on somebody else's machine",
             Self::DailyLog => "notes go to daily logs; distil them with --logs",

@@ -1,4 +1,4 @@
-//! Reads the two settings that concern memory out of a settings file; everything else in it,
+//! Reads the settings that concern memory out of a settings file; everything else in it,
 //! `env` blocks included, is not memdir's business (the design's "Trust").
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,8 @@ pub struct Settings {
     pub auto_memory_enabled: Option<bool>,
     /// Where the store is.
     pub auto_memory_directory: Option<String>,
+    /// Whether it dreams by itself; when nothing says so, the feature `dream` decides.
+    pub auto_dream_enabled: Option<bool>,
     /// What is wrong with the file; the rest of it still counts.
     pub problems: Vec<SettingsProblem>,
 }
@@ -75,6 +77,16 @@ impl<T> PerSource<T> {
     }
 }
 
+impl PerSource<bool> {
+    /// What the first says that says something. A project's settings come with the repository, so they can switch off
+    /// and never on.
+    pub(crate) fn deciding(&self) -> Option<bool> {
+        let project = self.project.filter(|is_on| !is_on);
+        let each = [self.policy, self.flag, self.local, project, self.user];
+        each.into_iter().flatten().next()
+    }
+}
+
 /// Reads a settings file. It never fails: what cannot be used is named in `problems`.
 #[must_use]
 pub fn parse_settings(text: &str) -> Settings {
@@ -89,12 +101,13 @@ pub fn parse_settings(text: &str) -> Settings {
     let mut wanted = [
         ("autoMemoryEnabled", Member::Missing),
         ("autoMemoryDirectory", Member::Missing),
+        ("autoDreamEnabled", Member::Missing),
     ];
     match json::read_members(text, &mut wanted) {
         Err(_) => problem(SettingsProblemCode::NotJson),
         Ok(false) => problem(SettingsProblemCode::NotAnObject),
         Ok(true) => {
-            let [(_, enabled), (_, directory)] = wanted;
+            let [(_, enabled), (_, directory), (_, dream)] = wanted;
             let mut problems = Vec::new();
             let mut wrong = |key: &str| {
                 problems.push(SettingsProblem {
@@ -102,14 +115,16 @@ pub fn parse_settings(text: &str) -> Settings {
                     key: Some(key.to_owned()),
                 });
             };
-            let auto_memory_enabled = match enabled {
-                Member::Flag(enabled) => Some(enabled),
+            let mut flag = |key: &str, member| match member {
+                Member::Flag(flag) => Some(flag),
                 Member::Missing => None,
                 Member::Text(_) | Member::Number(_) | Member::Other => {
-                    wrong("autoMemoryEnabled");
+                    wrong(key);
                     None
                 }
             };
+            let auto_memory_enabled = flag("autoMemoryEnabled", enabled);
+            let auto_dream_enabled = flag("autoDreamEnabled", dream);
             let auto_memory_directory = match directory {
                 Member::Text(directory) => Some(directory),
                 Member::Missing => None,
@@ -121,6 +136,7 @@ pub fn parse_settings(text: &str) -> Settings {
             Settings {
                 auto_memory_enabled,
                 auto_memory_directory,
+                auto_dream_enabled,
                 problems,
             }
         }

@@ -105,10 +105,10 @@ impl Store {
         on_terminal: bool,
     ) -> Result<Dream, Error> {
         let features = &self.shared.options.features;
-        if !features.dream && !options.force {
+        let found = self.found(host).await?;
+        if !found.dream.unwrap_or(features.dream) && !options.force {
             return Ok(Dream::skipped(Awake::Off));
         }
-        let found = self.found(host).await?;
         let now = host.now().await;
         host.stop_if_cancelled()?;
         let now = now.map_err(|failure| Error::from_failure(&failure, "asking for", "the time"))?;

@@ -50,8 +50,11 @@ pub struct Opened {
 pub(crate) struct Found {
     pub opened: Opened,
     pub platform: Platform,
-    /// Where the transcripts of the project are; none when a directory was given.
+    /// Where the transcripts of the working directory are, also when the directory of the store was given; none without
+    /// a working directory.
     pub transcripts: Option<String>,
+    /// What settings say of dreaming; none when they say nothing.
+    pub dream: Option<bool>,
     /// What recall asks.
     pub model: Option<Model>,
     /// Whose memory it is, if it is an agent's.
@@ -133,6 +136,7 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
         &files.and_then(|file| file.settings.auto_memory_enabled),
     );
 
+    let dream = files.and_then(|file| file.settings.auto_dream_enabled);
     let settings = files.and_then(|file| file.settings.auto_memory_directory.clone());
     let chosen = match &options.agent {
         Some(agent) => agent_choice(options, agent, host, platform, home, root.as_ref()).await,
@@ -183,6 +187,7 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
         opened: opened(choice, enabled, root.as_ref(), chosen_file, places, report),
         platform,
         transcripts,
+        dream: dream.deciding(),
         agent: options.agent.clone(),
         within,
     };

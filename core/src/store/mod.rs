@@ -121,7 +121,7 @@ pub struct Features {
     pub one_step: bool,
     /// Notes go to dated logs.
     pub daily_log: bool,
-    /// Consolidation in the background.
+    /// Consolidation in the background; the setting `autoDreamEnabled` decides where there is one.
     pub dream: bool,
     /// Turns from one extraction to the next.
     pub extract_every: u32,

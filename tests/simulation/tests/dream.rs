@@ -296,6 +296,57 @@ fn off_means_that_nothing_is_touched() {
 }
 
 #[test]
+fn settings_decide_before_the_feature() {
+    let user = "/home/ada/.claude/settings.json";
+    let project_file = "/code/shop/.claude/settings.json";
+    let (on, off) = (
+        r#"{"autoDreamEnabled": true}"#,
+        r#"{"autoDreamEnabled": false}"#,
+    );
+    let no_flag = r#"{"autoDreamEnabled": "no"}"#;
+    for (feature, files, given, is_on) in [
+        (true, vec![(user, off)], None, false),
+        (false, vec![(user, on)], None, true),
+        (true, vec![(user, no_flag)], None, true),
+        (false, vec![(user, no_flag)], None, false),
+        // What comes with a repository switches nothing on that costs money.
+        (false, vec![(project_file, on)], None, false),
+        (true, vec![(project_file, off)], None, false),
+        (false, vec![(project_file, off), (user, on)], None, false),
+        (true, vec![(project_file, on), (user, off)], None, false),
+        (false, vec![(user, off)], Some(on), true),
+        (true, vec![(user, on)], Some(off), false),
+    ] {
+        let (mut host, _) = project(3);
+        host.tree.put("/code/shop/.git", Body::Folder);
+        for (path, text) in &files {
+            host.tree.file(*path, *text);
+        }
+        let store = Store::new(OpenOptions {
+            directory: None,
+            home: Some("/home/ada".to_owned()),
+            settings: given.map(str::to_owned),
+            ..extract_options(Features {
+                dream: feature,
+                ..Features::default()
+            })
+        });
+        let wanted = if is_on {
+            Awake::FewSessions
+        } else {
+            Awake::Off
+        };
+        let what = format!("{feature}, {files:?}, {given:?}");
+        assert_eq!(reason(&mut host, &store), Some(wanted), "{what}");
+        assert_eq!(
+            ask(&mut host, &store, &at_once()).outcome,
+            DreamOutcome::Done,
+            "{what}"
+        );
+    }
+}
+
+#[test]
 fn five_other_sessions_since_the_last_time_count() {
     let current = |name: &str| DreamOptions {
         session: Some(name.to_owned()),
