@@ -324,7 +324,13 @@ export class Memdir implements AsyncDisposable {
    * Does what is to be done in the background after a turn: {@link Memdir.extract}, the notes of the session
    * ({@link SessionNotes.update}) and {@link Memdir.dream}, in this order and each when it is time. Call it in
    * place of these at the end of every turn; need not be awaited, and {@link Memdir.close} waits for it. What fails
-   * is told in its result and does not keep the others from their turn.
+   * is told in its result and does not keep the others from their turn. When the store is closed meanwhile, the
+   * extraction comes to its end, and what has not begun by then is skipped (`closed`).
+   *
+   * All three are run with the store's model. An agent that makes extractions with a runner of its own calls them by
+   * themselves, one after the other: `extract(messages, { run })`, `session(id).update(messages)`,
+   * `dream({ session: id })`. Each has its own gates there too; notes and dreams need a model even so, which may be a
+   * function of the agent.
    *
    * Rejects with `invalid-argument` and `invalid-text` for what is no message among those that are looked at,
    * and with `closed`.
@@ -383,7 +389,9 @@ export class Memdir implements AsyncDisposable {
 
   /**
    * Waits for extractions, notes and dreams that are under way, also for extractions that are queued behind
-   * them; gives whether all came to their end by themselves. What is not done in time is stopped before its next call (facts 6.5).
+   * them; gives whether all came to their end by themselves. What is not done in time is stopped before its next
+   * call (facts 6.5). A dream takes minutes as a rule; one that is stopped has changed nothing, and the next one does
+   * not wait for it.
    */
   async drain(options?: DrainOptions): Promise<boolean> {
     const given = check.options(options, "options", ["timeoutMs", "signal"]);

@@ -994,7 +994,8 @@ export type ExtractionOutcome = "done" | "skipped" | "queued" | "failed";
 
 /**
  * How a run ended: the model had nothing more to do (`answered`), had all its `turns`, or had used up its
- * `tokens`; or it was `stopped`, because nobody waited for it.
+ * `tokens`; or it was `stopped`, because nobody waited for it. Memories that an extraction and notes that an update had
+ * written by then stay; of a dream nothing takes effect.
  */
 export type RunEnd = "answered" | "turns" | "tokens" | "stopped";
 
@@ -1121,6 +1122,7 @@ export type DreamOutcome = "done" | "skipped" | "failed";
  * - `counted`: sessions were counted less than 10 minutes ago.
  * - `few-sessions`: fewer than five sessions have been held since.
  * - `locked`: another one is under way.
+ * - `closed`: the store was closed before it was its turn, in {@link Memdir.afterTurn}.
  */
 export type Awake =
   | "sub-agent"
@@ -1131,7 +1133,8 @@ export type Awake =
   | "too-soon"
   | "counted"
   | "few-sessions"
-  | "locked";
+  | "locked"
+  | "closed";
 
 /** What became of a dream (facts 7). */
 export interface Dream {
@@ -1258,8 +1261,9 @@ export type NotesOutcome = "done" | "skipped" | "failed";
  * - `not-due`: it is not yet time.
  * - `running`: another one of the same session is under way.
  * - `paused`: the model's provider had no more to give a moment ago.
+ * - `closed`: the store was closed before it was their turn, in {@link Memdir.afterTurn}.
  */
-export type NotesSkip = "disabled" | "nothing-new" | "not-due" | "running" | "paused";
+export type NotesSkip = "disabled" | "nothing-new" | "not-due" | "running" | "paused" | "closed";
 
 /** How long one section of notes is. */
 export interface NotesSection {
@@ -1372,7 +1376,7 @@ export interface Compaction {
  * The notes of one session. They are in the project's folder below the config home, at
  * `projects/<slug>/<session id>/session-memory/summary.md`, where the slug is that of the working directory.
  * Everything rejects with `invalid-argument` for an id that is no single file name, and where the store was
- * opened without a working directory.
+ * opened without a working directory; with `path-relative` where `CLAUDE_CONFIG_DIR` is no absolute path.
  */
 export interface SessionNotes {
   /**

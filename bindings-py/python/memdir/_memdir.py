@@ -692,8 +692,13 @@ class Memdir(_Base):
         """Do what is to be done after a turn: extract, keep the session's notes, dream.
 
         They are done one after the other, each when it is time for it. One that fails says so in
-        its result and does not keep the others from their turn. Once the store is closed, the next
-        of them does not begin (`closed`).
+        its result and does not keep the others from their turn. When the store is closed meanwhile,
+        the extraction comes to its end, and what has not begun by then is skipped (`closed`).
+
+        All three are run with the store's model. An agent that makes extractions with a runner of
+        its own calls them by themselves: `extract(messages, run=...)`, `session(id).update(messages)`,
+        `dream(session=id)`. Each has its own gates there too; notes and dreams need a model
+        even so, which may be a function of the agent.
 
         Args:
             messages: The whole conversation.
@@ -731,7 +736,8 @@ class Memdir(_Base):
     def drain(self, timeout_ms: int | None = None) -> bool:
         """Wait for what is under way in other threads; `close` does it, too.
 
-        That is extractions, updates of notes and dreams.
+        That is extractions, updates of notes and dreams. A dream takes minutes as a rule; one that
+        is stopped has changed nothing, and the next one does not wait for it.
 
         Args:
             timeout_ms: Milliseconds; None for 60 seconds. What is not done then is stopped before
@@ -1199,7 +1205,8 @@ class SessionNotes:
     calls; `memory.session(id)` is one.
 
     Every call raises `InputError` with code `invalid-argument` for an id that is no single file
-    name, and where the store was opened without a working directory.
+    name, and where the store was opened without a working directory; with `path-relative` where
+    `CLAUDE_CONFIG_DIR` is no absolute path.
     """
 
     def __init__(self, store: Store, host: Host, id: str) -> None:  # noqa: A002 - as the field

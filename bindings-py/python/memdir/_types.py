@@ -175,7 +175,8 @@ RunEnd = Literal["answered", "turns", "tokens", "stopped"]
 - `answered`: the model had nothing more to do.
 - `turns`: it had all the turns that it may take.
 - `tokens`: it had used up its tokens.
-- `stopped`: it was stopped, because nobody waited for it any longer.
+- `stopped`: it was stopped, because nobody waited for it any longer. Memories that an extraction
+  and notes that an update had written by then stay; of a dream nothing takes effect.
 """
 
 InboxChangeKind = Literal["created", "changed", "deleted"]
@@ -199,6 +200,7 @@ Awake = Literal[
     "counted",
     "few-sessions",
     "locked",
+    "closed",
 ]
 """Why it is not the time to dream, in the order in which it is looked at.
 
@@ -211,6 +213,7 @@ Awake = Literal[
 - `counted`: sessions were counted less than 10 minutes ago.
 - `few-sessions`: fewer than five sessions have been held since.
 - `locked`: another one is under way.
+- `closed`: the store was closed before it was its turn, in `Memdir.after_turn`.
 """
 
 NotesOutcome = Literal["done", "skipped", "failed"]
@@ -222,7 +225,7 @@ NotesOutcome = Literal["done", "skipped", "failed"]
   looked at again the next time.
 """
 
-NotesSkip = Literal["disabled", "nothing-new", "not-due", "running", "paused"]
+NotesSkip = Literal["disabled", "nothing-new", "not-due", "running", "paused", "closed"]
 """Why the notes of a session were not brought up to date.
 
 - `disabled`: memory is off.
@@ -230,6 +233,7 @@ NotesSkip = Literal["disabled", "nothing-new", "not-due", "running", "paused"]
 - `not-due`: it is not yet time, see `memdir.rules.session_notes_due`.
 - `running`: another update of the same session is under way.
 - `paused`: the model's provider had no more to give a moment ago.
+- `closed`: the store was closed before it was their turn, in `Memdir.after_turn`.
 """
 
 CompactionReason = Literal["off", "no-notes", "empty-notes", "unreadable", "unknown-message"]

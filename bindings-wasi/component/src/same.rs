@@ -140,9 +140,9 @@ same! {
     RunEnd = flows::RunEnd { Answered Turns Tokens Stopped }
     CompactionReason = rules::CompactionReason { Off NoNotes EmptyNotes Unreadable UnknownMessage }
     NotesOutcome = flows::NotesOutcome { Done Skipped Failed }
-    NotesSkip = flows::NotesSkip { Disabled NothingNew NotDue Running Paused }
+    NotesSkip = flows::NotesSkip { Disabled NothingNew NotDue Running Paused Closed }
     Awake = rules::Awake {
-        SubAgent Off Disabled Remote DailyLog TooSoon Counted FewSessions Locked
+        SubAgent Off Disabled Remote DailyLog TooSoon Counted FewSessions Locked Closed
     }
     DreamOutcome = flows::DreamOutcome { Done Skipped Failed }
     InboxChangeKind = flows::InboxChangeKind { Created Changed Deleted }

@@ -73,6 +73,8 @@ pub enum Awake {
     FewSessions,
     /// Another one is under way.
     Locked,
+    /// The store was closed before it was its turn, after an extraction.
+    Closed,
 }
 
 impl Awake {
@@ -88,6 +90,7 @@ impl Awake {
             Self::Counted => "sessions were counted less than 10 minutes ago",
             Self::FewSessions => "fewer than five sessions have been held since the last time",
             Self::Locked => "another one is under way",
+            Self::Closed => "the store was closed before it was its turn",
         }
     }
 }

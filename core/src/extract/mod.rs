@@ -151,7 +151,8 @@ pub enum RunEnd {
     Turns,
     /// It had used up its tokens.
     Tokens,
-    /// It was stopped, because nobody waited for it any longer.
+    /// It was stopped, because nobody waited for it any longer. Memories that an extraction and notes that an update
+    /// had written by then stay; of a dream nothing takes effect.
     Stopped,
 }
 

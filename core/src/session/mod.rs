@@ -85,6 +85,8 @@ pub enum NotesSkip {
     Running,
     /// The model's provider had no more to give a moment ago.
     Paused,
+    /// The store was closed before it was their turn.
+    Closed,
 }
 
 impl NotesSkip {
@@ -96,6 +98,7 @@ impl NotesSkip {
             Self::NotDue => "the conversation has not grown enough; --force does it anyway",
             Self::Running => "another update of the same session is under way",
             Self::Paused => "the model's provider had no more to give a moment ago",
+            Self::Closed => "the store was closed before it was their turn",
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::dream::{Awake, Dream, DreamOptions, DreamOutcome};
 use crate::error::{Error, ErrorCode};
 use crate::extract::{AgentRole, ExtractOptions, Extraction, ExtractionOutcome, ExtractionState};
 use crate::flow::{Flow, Host};
-use crate::session::{NotesOptions, NotesOutcome, NotesResult, NotesState};
+use crate::session::{NotesOptions, NotesOutcome, NotesResult, NotesSkip, NotesState};
 
 /// How the turn is to be looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,8 +71,12 @@ pub struct AfterTurn {
 
 impl Store {
     /// Does what is to be done after a turn. `messages` are all of the conversation. What fails is told in its
-    /// result and does not keep the others from their turn. Once the store is closed, the next of them does not
-    /// begin (`closed`).
+    /// result and does not keep the others from their turn. When the store is closed meanwhile, the extraction comes
+    /// to its end, and what has not begun by then is skipped (`closed`).
+    ///
+    /// All three are run with the store's model. An agent that makes extractions with a runner of its own
+    /// ([`Store::begin_extraction`]) calls the three by themselves, in this order: its extraction,
+    /// [`super::SessionNotes::update`], [`Store::dream`]; each has its own gates there too.
     ///
     /// The flow fails with `invalid-argument` for what are no messages and for an id of a session that is no
     /// single file name, and with `closed`.
@@ -162,6 +166,9 @@ impl Store {
                 let notes = self.session(session);
                 match notes.update_in(host, asked, false).await {
                     Ok(notes) => Some(notes),
+                    Err(error) if error.code == ErrorCode::Closed => {
+                        Some(NotesResult::skipped(NotesSkip::Closed, None, notes.state()))
+                    }
                     Err(error) => {
                         let (code, message) = told(host, error)?;
                         Some(NotesResult {
@@ -177,6 +184,7 @@ impl Store {
             None => Dream::skipped(Awake::SubAgent),
             Some(options) => match self.dream_in(host, options, false).await {
                 Ok(dream) => dream,
+                Err(error) if error.code == ErrorCode::Closed => Dream::skipped(Awake::Closed),
                 Err(error) => {
                     let (code, message) = told(host, error)?;
                     Dream {
@@ -205,8 +213,7 @@ struct AskedAfterTurn {
     dream: Option<DreamOptions>,
 }
 
-/// What a failure is in a result; what ends everything stays an error. That the store was closed meanwhile ends
-/// only what has not begun.
+/// What a failure is in a result; what ends everything stays an error.
 fn told(host: &Host, error: Error) -> Result<(ErrorCode, String), Error> {
     if error.code == ErrorCode::Protocol || host.cancelled() {
         return Err(error);

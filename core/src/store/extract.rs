@@ -250,8 +250,10 @@ impl Store {
         })
     }
 
-    /// Waits for extractions, updates of notes and a dream that are under way, for 60 seconds when `timeout_ms` is null (facts 6.5); what
-    /// is not done then is stopped before its next call. Whether all have come to their end by themselves.
+    /// Waits for extractions, updates of notes and dreams that are under way, for 60 seconds when `timeout_ms` is null
+    /// (facts 6.5); what is not done then is stopped before its next call, see [`RunEnd::Stopped`]. A dream takes
+    /// minutes as a rule, so one that is to be finished needs a longer time. Whether all have come to their end by
+    /// themselves.
     #[must_use]
     pub fn drain(&self, timeout_ms: Option<u64>) -> Flow<bool> {
         self.background().flow(move |store, host| async move {

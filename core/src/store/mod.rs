@@ -398,7 +398,7 @@ impl Store {
         };
     }
 
-    /// Ends the use of the store: extractions and updates of notes that are under way get 60 seconds (facts 6.5),
+    /// Ends the use of the store: extractions, updates of notes and dreams that are under way get 60 seconds (facts 6.5),
     /// what is still to be written is written, team memories that are not uploaded yet get two seconds (an
     /// event names those that did not make it), and every flow that begins later fails with `closed`.
     #[must_use]

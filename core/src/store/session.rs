@@ -123,7 +123,7 @@ struct Prepared {
 /// They are kept in the project's folder below the config home, at
 /// `projects/<slug>/<session id>/session-memory/summary.md`, where the slug is that of the working directory.
 /// Every flow fails with `invalid-argument` for an id that is no single file name, and where the store was
-/// opened without a working directory (`cwd`).
+/// opened without a working directory (`cwd`); with `path-relative` where `CLAUDE_CONFIG_DIR` is no absolute path.
 #[derive(Clone, Debug)]
 pub struct SessionNotes {
     store: Store,

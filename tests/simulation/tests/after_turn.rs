@@ -2,11 +2,11 @@
 //! and takes nothing from the others (document 001 §3).
 
 use memdir_core::conversation::Message;
-use memdir_core::dream::{DreamOptions, DreamOutcome};
+use memdir_core::dream::{Awake, DreamOptions, DreamOutcome};
 use memdir_core::error::ErrorCode;
 use memdir_core::extract::{ExtractionOutcome, ExtractionState};
 use memdir_core::flow::Effect;
-use memdir_core::session::{NotesOutcome, NotesState};
+use memdir_core::session::{NotesOutcome, NotesSkip, NotesState};
 use memdir_core::store::{AfterTurnOptions, Features, OpenOptions, Store};
 use memdir_simulation::{
     Folder, Progress, answering, call, extract_options, extract_tree, said, turn,
@@ -107,9 +107,14 @@ fn closing_keeps_what_was_done_and_begins_nothing_more() {
     }
     let result = result.unwrap();
     assert_eq!(result.extraction.paths, ["one.md"]);
-    assert_eq!(result.notes.unwrap().code, Some(ErrorCode::Closed));
-    assert_eq!(result.dream.outcome, DreamOutcome::Failed);
-    assert_eq!(result.dream.code, Some(ErrorCode::Closed));
+    let notes = result.notes.unwrap();
+    let seen = (notes.outcome, notes.reason, notes.code);
+    let wanted = (NotesOutcome::Skipped, Some(NotesSkip::Closed), None);
+    assert_eq!(seen, wanted);
+    let dream = result.dream;
+    let seen = (dream.outcome, dream.reason, dream.code);
+    let wanted = (DreamOutcome::Skipped, Some(Awake::Closed), None);
+    assert_eq!(seen, wanted);
     let files = Folder::new(&host.tree, "/mem").files();
     assert!(files.contains_key("one.md"));
 }
