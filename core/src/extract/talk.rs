@@ -48,6 +48,30 @@ pub(crate) fn talk(messages: &[Message]) -> (String, usize) {
     (parts.join("\n\n"), left)
 }
 
+/// The first of the messages that fit, for whoever comes back for the rest; and how many of all messages that are.
+pub(crate) fn first_talk(messages: &[Message]) -> (String, usize) {
+    let mut parts = Vec::new();
+    let mut room = EXTRACT_TALK_BYTES;
+    for (at, message) in messages.iter().enumerate() {
+        let part = if message.is_meta {
+            String::new()
+        } else {
+            one(message)
+        };
+        if part.is_empty() {
+            continue;
+        }
+        if part.len() > room && !parts.is_empty() {
+            return (parts.join("\n\n"), at);
+        }
+        let (shown, rest) = cut(&part, room);
+        let more = if rest.is_empty() { "" } else { "…" };
+        room = room.saturating_sub(shown.len());
+        parts.push(format!("{shown}{more}"));
+    }
+    (parts.join("\n\n"), messages.len())
+}
+
 fn one(message: &Message) -> String {
     let who = match message.role {
         Role::User => "User",

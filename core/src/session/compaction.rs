@@ -45,7 +45,8 @@ pub enum CompactionReason {
     EmptyNotes,
     /// They cannot be read.
     Unreadable,
-    /// The last message that they have is not in the conversation any more.
+    /// The last message that they have is not in the conversation any more, or nobody knows which it is, as no update
+    /// has come to its end yet.
     UnknownMessage,
 }
 
@@ -151,6 +152,16 @@ impl Kept {
 /// Goes so far back that each result that is kept has its call, and each answer all of its parts. This goes
 /// behind a boundary if it must: a provider refuses a conversation without the calls.
 fn whole(messages: &[Message], mut from: usize) -> usize {
+    loop {
+        let back = with_parts(messages, with_calls(messages, from));
+        if back == from {
+            return from;
+        }
+        from = back;
+    }
+}
+
+fn with_calls(messages: &[Message], mut from: usize) -> usize {
     let kept = messages.get(from..).unwrap_or_default();
     let calls: BTreeSet<&str> = kept.iter().flat_map(blocks).filter_map(call).collect();
     let results = kept.iter().flat_map(blocks).filter_map(answered);
@@ -172,20 +183,33 @@ fn whole(messages: &[Message], mut from: usize) -> usize {
             wanted.append(&mut passed);
         }
     }
-    let answer_at = |at: usize| {
-        let message = messages.get(at)?;
-        message
-            .id
-            .as_deref()
-            .filter(|_| message.role == Role::Assistant)
+    from
+}
+
+/// Between the parts of one answer stand at most the results of its calls.
+fn with_parts(messages: &[Message], mut from: usize) -> usize {
+    let mut kept = messages.iter().skip(from).skip_while(|it| is_results(it));
+    let answer = |message: &Message| {
+        let is_answer = message.role == Role::Assistant;
+        message.id.clone().filter(|_| is_answer)
     };
-    while let Some(before) = from.checked_sub(1)
-        && let Some(id) = answer_at(from)
-        && answer_at(before) == Some(id)
-    {
-        from = before;
+    let Some(first) = kept.next().and_then(answer) else {
+        return from;
+    };
+    for (at, message) in messages.iter().enumerate().take(from).rev() {
+        if answer(message).is_some_and(|id| id == first) {
+            from = at;
+        } else if !is_results(message) {
+            break;
+        }
     }
     from
+}
+
+/// Whether a message holds nothing but results of tools.
+fn is_results(message: &Message) -> bool {
+    let mut all = blocks(message).peekable();
+    all.peek().is_some() && all.all(|block| answered(block).is_some())
 }
 
 fn blocks(message: &Message) -> impl Iterator<Item = &Block> {

@@ -8,7 +8,7 @@ use super::{Found, Store, find};
 use crate::agent::{self, NotesDesk, Plan, can_edit, notes_tools};
 use crate::conversation::{Block, Content, Conversation, Message};
 use crate::error::{Error, ErrorCode};
-use crate::extract::{RunEnd, first_new, is_final, place_of, recognised, talk};
+use crate::extract::{RunEnd, first_new, first_talk, is_final, place_of, recognised};
 use crate::flow::{Event, Flow, Host};
 use crate::limits::{
     EXTRACT_PAUSE_MS, EXTRACT_TALK_BYTES, RUN_MAX_TOKENS, SESSION_FOLDER, SESSION_MAX_TURNS,
@@ -43,6 +43,8 @@ struct Session {
     running: Option<Run>,
     /// Until when the provider is left alone, milliseconds since the epoch.
     paused_until: Option<i64>,
+    /// Whether there are notes of which nobody knows what they cover, as the runs were cut short.
+    has_gap: bool,
 }
 
 /// The tokens of the messages in front of one, so that what was counted before is not looked at again.
@@ -116,6 +118,8 @@ struct Prepared {
     report: Vec<ReportEntry>,
     last: Option<String>,
     is_safe: bool,
+    /// Whether the model is shown all that is new.
+    is_all: bool,
 }
 
 /// The notes of one session of a store; clones are of the same.
@@ -270,12 +274,16 @@ impl SessionNotes {
         };
         let mut report = Vec::new();
         let template = template(host, &found, &mut report).await?;
-        let last_summarised = {
+        let (last_summarised, has_gap) = {
             let mut state = self.store.state();
             let session = state.updates.session(&self.id);
             session.take_up(options.state.as_ref());
-            session.state.last_summarised.clone()
+            (session.state.last_summarised.clone(), session.has_gap)
         };
+        if has_gap && notes.is_some() {
+            let reason = CompactionReason::UnknownMessage;
+            return Ok(Compaction::without_notes(reason));
+        }
         compaction_cut(&CompactionQuestion {
             messages,
             last_summarised,
@@ -436,8 +444,9 @@ impl SessionNotes {
         host: &Host,
         found: &Found,
         file: NotesFile,
-        asked: AskedNotes,
+        mut asked: AskedNotes,
     ) -> Result<Prepared, Error> {
+        let mut left = 0;
         let mut report = Vec::new();
         let template = template(host, found, &mut report).await?;
         let custom = custom(host, found, "prompt.md", &mut report).await?;
@@ -455,10 +464,13 @@ impl SessionNotes {
                 }
             }
             None => {
-                let (text, left) = talk(&asked.messages);
+                // What the notes cover may be dropped, so nothing is passed over.
+                let (text, count) = first_talk(&asked.messages);
+                left = asked.messages.len().saturating_sub(count);
                 if left > 0 {
+                    asked.messages.truncate(count);
                     let message = format!(
-                        "{left} of the new messages were not shown to the model, which is shown {EXTRACT_TALK_BYTES} bytes of them"
+                        "{left} of the new messages were not shown to the model, which is shown {EXTRACT_TALK_BYTES} bytes of them; the next update goes on behind these"
                     );
                     report.push(ReportEntry::new("", ReportCode::MessagesLeftOut, message));
                 }
@@ -492,8 +504,12 @@ impl SessionNotes {
                 max_tokens: RUN_MAX_TOKENS,
             },
             report,
+            is_safe: match asked.messages.last() {
+                Some(last) if left > 0 => last.role == Role::Assistant && is_final(last),
+                _ => !asked.last_turn_calls,
+            },
             last: asked.messages.last().and_then(|last| last.id.clone()),
-            is_safe: !asked.last_turn_calls,
+            is_all: left == 0,
         })
     }
 
@@ -511,6 +527,7 @@ impl SessionNotes {
             report,
             last,
             is_safe,
+            is_all,
         } = prepared;
         let ran = agent::run(host, model, desk.as_ref(), plan, on_terminal).await?;
         let is_stopped = ran.ended == Some(RunEnd::Stopped) || desk.has_refused();
@@ -549,13 +566,19 @@ impl SessionNotes {
         {
             let mut state = self.store.state();
             let session = state.updates.session(&self.id);
-            if error.is_none() {
+            if error.is_none() && is_all {
                 session.state.last_tokens = Some(tokens);
-                // What was not written down is not covered; and a conversation that is cut in the middle
-                // of a turn cannot go on.
-                if desk.is_changed() && is_safe {
-                    session.state.last_summarised.clone_from(&last);
-                }
+            }
+            // One that was cut short has not written down everything that it was shown.
+            let is_whole =
+                error.is_none() && !matches!(ran.ended, Some(RunEnd::Turns | RunEnd::Tokens));
+            // What was not written down is not covered; and a conversation that is cut in the middle
+            // of a turn cannot go on.
+            if is_whole && desk.is_changed() && is_safe {
+                session.state.last_summarised.clone_from(&last);
+            }
+            session.has_gap = session.state.last_summarised.is_none() && !(is_whole && is_all);
+            if is_whole {
                 session.state.cursor = last;
             }
             session.paused_until = paused_until;

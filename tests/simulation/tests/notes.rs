@@ -364,6 +364,71 @@ fn within_a_turn_and_without_a_change_no_message_is_covered() {
 }
 
 #[test]
+fn what_the_model_was_not_shown_comes_the_next_time() {
+    let mut messages = talk(12);
+    for number in 1..=12 {
+        let mut long = format!("question-{number}. ");
+        long.push_str(&"word ".repeat(6_000));
+        messages[(number - 1) * 4].content = Content::Blocks(vec![text(&long)]);
+    }
+    let turns = (0..4).flat_map(|round| [turn(&[note(&format!("round {round}"))]), json!("Done.")]);
+    let (mut host, asked) = host(turns.collect());
+    let store = store();
+    let mut seen = 0;
+    for round in 0.. {
+        let result = update(&mut host, &store, &messages);
+        assert_eq!(result.outcome, NotesOutcome::Done, "{result:?}");
+        let last = result.state.last_summarised.clone().unwrap();
+        let covered: usize = last.trim_start_matches('a').parse().unwrap();
+        assert!(covered > seen, "{last}");
+        seen = covered;
+        // Nothing that is not in the notes yet is dropped.
+        let kept = compaction(&mut host, &store, &messages).keep_from.unwrap();
+        assert!(kept <= covered * 4, "{kept}, {last}");
+        let codes: Vec<ReportCode> = result.report.iter().map(|entry| entry.code).collect();
+        if covered == 12 {
+            assert_eq!((codes, round), (Vec::new(), 3));
+            assert_eq!(result.state.last_tokens, Some(48_000));
+            break;
+        }
+        assert_eq!(codes, [ReportCode::MessagesLeftOut]);
+        assert_eq!(result.state.cursor, Some(last));
+    }
+    let asked: String = asked.all().iter().map(Value::to_string).collect();
+    for number in 1..=12 {
+        assert!(asked.contains(&format!("question-{number}. ")), "{number}");
+    }
+}
+
+#[test]
+fn an_update_that_is_cut_short_covers_nothing() {
+    let messages = talk(3);
+    let mut turns = vec![turn(&[note("one")])];
+    turns.extend(vec![turn(&[edit("not there", "x")]); 9]);
+    let (mut host, _) = host(turns);
+    let store = store();
+    let cut = update(&mut host, &store, &messages);
+    assert_eq!(cut.ended, Some(RunEnd::Turns));
+    assert!(cut.changed);
+    assert_eq!(
+        (&cut.state.cursor, &cut.state.last_summarised),
+        (&None, &None)
+    );
+    let without = compaction(&mut host, &store, &messages);
+    assert_eq!(without.reason, Some(CompactionReason::UnknownMessage));
+    // The same are looked at once more, when the conversation has grown.
+    assert_eq!(
+        update(&mut host, &store, &messages).reason,
+        Some(NotesSkip::NotDue)
+    );
+    say(&mut host, vec![turn(&[note("two")])]);
+    let messages = talk(5);
+    let done = update(&mut host, &store, &messages);
+    assert_eq!(done.state.last_summarised.as_deref(), Some("a5"));
+    assert_eq!(compaction(&mut host, &store, &messages).reason, None);
+}
+
+#[test]
 fn everything_else_is_denied_with_a_reason() {
     let file = |name: &str, path: &str| {
         let input =
