@@ -1106,7 +1106,8 @@ export interface DreamOptions extends CallOptions {
  *
  * - `done`: a model has looked over the memory; it may have changed nothing.
  * - `skipped`: there was nothing to be done; `reason` says why.
- * - `failed`: it did not come to its end, and nothing was changed; the next one does not wait for it.
+ * - `failed`: it did not come to its end, and nothing was changed; the next one does not wait for it. Where `id` is
+ *   given the disk failed while it took effect, and again when that was to be taken back.
  */
 export type DreamOutcome = "done" | "skipped" | "failed";
 
@@ -1351,7 +1352,8 @@ export interface CompactionQuestion {
  * - `no-notes`: there are none.
  * - `empty-notes`: nothing was written into them yet.
  * - `unreadable`: they cannot be read.
- * - `unknown-message`: the last message that they have is not in the conversation any more.
+ * - `unknown-message`: the last message that they have is not in the conversation any more, or nobody knows which it
+ *   is, as no update has come to its end yet.
  */
 export type CompactionReason = "off" | "no-notes" | "empty-notes" | "unreadable" | "unknown-message";
 

@@ -638,7 +638,7 @@ class Memdir(_Base):
                 may be read in, absolute.
 
         Returns:
-            What came of it; also a run that failed, which has changed nothing.
+            What came of it; also a run that failed.
 
         Raises:
             ModelError: There is something to be done, but no model (`no-model`).
@@ -1205,8 +1205,8 @@ class SessionNotes:
     calls; `memory.session(id)` is one.
 
     Every call raises `InputError` with code `invalid-argument` for an id that is no single file
-    name, and where the store was opened without a working directory; with `path-relative` where
-    `CLAUDE_CONFIG_DIR` is no absolute path.
+    name, and where the store was opened without a working directory; `PathError` with
+    `path-relative` where `CLAUDE_CONFIG_DIR` is no absolute path.
     """
 
     def __init__(self, store: Store, host: Host, id: str) -> None:  # noqa: A002 - as the field

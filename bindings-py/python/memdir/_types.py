@@ -188,6 +188,7 @@ DreamOutcome = Literal["done", "skipped", "failed"]
 - `done`: a model has looked over the memory; it may have changed nothing.
 - `skipped`: there was nothing to be done; `reason` says why.
 - `failed`: it did not come to its end, and nothing was changed; the next one does not wait for it.
+  Where `id` is given the disk failed while it took effect, and again when that was to be taken back.
 """
 
 Awake = Literal[
@@ -243,7 +244,8 @@ CompactionReason = Literal["off", "no-notes", "empty-notes", "unreadable", "unkn
 - `no-notes`: there are none.
 - `empty-notes`: nothing was written into them yet.
 - `unreadable`: they cannot be read; an event says why.
-- `unknown-message`: the last message that they have is not in the conversation any more.
+- `unknown-message`: the last message that they have is not in the conversation any more, or nobody
+  knows which it is, as no update has come to its end yet.
 """
 
 Block: type[dict[str, Any]] = dict

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use super::desk::{Desk, Draft, Target, denied, missing};
 use crate::error::{Error, ErrorCode};
 use crate::flow::Host;
-use crate::limits::{DREAM_MAX_REMOVED, FILE_MAX_BYTES, INDEX_NAME, SCAN_MAX_DEPTH, TEAM_INDEX};
+use crate::limits::{
+    DREAM_MAX_REMOVED, FILE_MAX_BYTES, INDEX_NAME, LOGS_FOLDER, SCAN_MAX_DEPTH, TEAM_INDEX,
+};
 use crate::memory::{index_size, links, memory_of, parse_frontmatter};
 use crate::report::{ReportCode, ReportEntry};
 use crate::store::Place;
@@ -255,8 +257,13 @@ async fn check_dream(desk: &Desk, host: &Host, path: &str, memory: &str) -> Resu
     if !desk.is_dream() {
         return Ok(());
     }
-    let stored = desk.stored_text(host, memory).await?;
-    if stored.is_some_and(|text| parse_frontmatter(&text).pinned) {
+    if memory.split('/').next() == Some(LOGS_FOLDER) {
+        return Err(denied(format!(
+            "{} is a daily log: it stays as it is, write what it says into memories",
+            quoted(path)
+        )));
+    }
+    if is_pinned(desk, host, memory).await? {
         return Err(denied(format!(
             "{} is pinned: it stays as it is",
             quoted(path)
@@ -265,14 +272,35 @@ async fn check_dream(desk: &Desk, host: &Host, path: &str, memory: &str) -> Resu
     Ok(())
 }
 
+async fn is_pinned(desk: &Desk, host: &Host, memory: &str) -> Result<bool, Error> {
+    let stored = desk.stored_text(host, memory).await?;
+    Ok(stored.is_some_and(|text| parse_frontmatter(&text).pinned))
+}
+
+/// Refuses a text that leaves nothing of a memory: that is a removal, of which there are only some.
+fn check_rest(memory: &str, old: Option<&str>, new: &str) -> Result<(), Error> {
+    let has_body = |text: &str| {
+        let body = text.get(parse_frontmatter(text).body..);
+        body.is_some_and(|body| !body.trim().is_empty())
+    };
+    if !is_index(memory) && old.is_some_and(has_body) && !has_body(new) {
+        return Err(denied(format!(
+            "{} would have no text any more; use Delete to remove it",
+            quoted(memory)
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses an index from which a dream takes too much: entries go with their memories, and only some without.
+/// Gives the memories of those that would.
 fn check_entries(
     memory: &str,
     (old, new): (Option<&str>, &str),
     gone: &[String],
-) -> Result<(), Error> {
+) -> Result<Vec<String>, Error> {
     let Some(folder) = indexed_folder(memory) else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     let linked = |text: &str| -> BTreeSet<String> {
         let links = text.lines().flat_map(links);
@@ -283,13 +311,14 @@ fn check_entries(
     let kept = linked(new);
     let lost = linked(old.unwrap_or_default());
     let lost = lost.difference(&kept).filter(|path| !gone.contains(path));
-    if lost.count() > DREAM_MAX_REMOVED {
+    let lost: Vec<String> = lost.cloned().collect();
+    if lost.len() > DREAM_MAX_REMOVED {
         return Err(denied(format!(
             "this takes more than {DREAM_MAX_REMOVED} entries from {} whose memories are still there; remove a memory to remove its entry, or shorten entries",
             quoted(memory)
         )));
     }
-    Ok(())
+    Ok(lost)
 }
 
 /// Refuses the path of what no run may change: memories only, in folders that are not kept for others, and
@@ -353,6 +382,7 @@ async fn put(
 ) -> Result<String, Error> {
     check_dream(desk, host, path, &memory).await?;
     check_return(desk, &memory)?;
+    let is_return = desk.state().removed.contains(&memory);
     let (mut answer, content, report, is_changed) = if desk.is_reviewed() {
         draft(desk, host, &memory, &edit, None).await?
     } else {
@@ -378,6 +408,9 @@ async fn put(
         if is_changed && !is_index(&memory) && !state.saved.contains(&memory) {
             state.saved.push(memory.clone());
         }
+    }
+    if is_return {
+        answer.push_str("Mind that its line in the index went with it; add it again.\n");
     }
     for notice in notices(path, &memory, &content, &report) {
         answer.push_str(&format!("Mind that {notice}.\n"));
@@ -432,7 +465,17 @@ async fn draft(
     if desk.is_dream() {
         let mut gone = desk.state().removed.clone();
         gone.extend(going.map(str::to_owned));
-        check_entries(memory, (old.as_deref(), &content), &gone)?;
+        for lost in check_entries(memory, (old.as_deref(), &content), &gone)? {
+            // What cannot be read cannot be pinned.
+            if is_pinned(desk, host, &lost).await.unwrap_or_default() {
+                return Err(denied(format!(
+                    "{} is pinned: its entry stays in {}",
+                    quoted(&lost),
+                    quoted(memory)
+                )));
+            }
+        }
+        check_rest(memory, old.as_deref(), &content)?;
     }
     let report = check_draft(host, desk.found(), memory, &content, old.is_none()).await?;
     let mut state = desk.state();

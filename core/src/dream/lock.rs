@@ -171,6 +171,20 @@ async fn before(host: &Host, found: &Found) -> Option<Before> {
     serde_json::from_slice(&bytes.ok()?).ok()
 }
 
+/// Whether a dream is under way, as far as it can be told.
+///
+/// # Errors
+/// What the disk gave.
+pub(crate) async fn is_under_way(host: &Host, found: &Found) -> Result<bool, Error> {
+    let Some(mtime_ms) = mtime(host, found).await? else {
+        return Ok(false);
+    };
+    let now = host.now().await;
+    host.stop_if_cancelled()?;
+    let now = now.map_err(|failure| Error::from_failure(&failure, "asking for", "the time"))?;
+    Ok(look(host, found, (now.ms, mtime_ms)).await?.1)
+}
+
 /// Takes the lock.
 ///
 /// # Errors
@@ -283,10 +297,16 @@ impl Held<'_> {
         }
     }
 
-    /// Whether somebody else has it by now, as after an hour.
+    /// Whether somebody else has it by now or has had it since, as after an hour.
     async fn is_lost(&self, host: &Host) -> bool {
-        let body = self.read(host).await;
-        body.is_ok_and(|body| process(&body).is_some() && body != self.before.body)
+        let is_lost = self
+            .read(host)
+            .await
+            .is_ok_and(|body| body != self.before.body);
+        if is_lost && before(host, self.found).await.as_ref() == Some(&self.before) {
+            self.forget_before(host).await;
+        }
+        is_lost
     }
 
     /// The dream has succeeded: from now on its time counts, and nobody is in its way.

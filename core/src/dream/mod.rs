@@ -10,8 +10,8 @@ mod record;
 use serde::{Deserialize, Serialize};
 
 pub use due::{DreamGate, decide_dream};
-pub(crate) use lock::{Held, Taken, last_success, take};
 pub use lock::{LockLook, lock_is_held};
+pub(crate) use lock::{Taken, is_under_way, last_success, take};
 pub(crate) use record::{Record, Recorded, keep, newest, remove};
 
 use crate::error::ErrorCode;
@@ -47,7 +47,8 @@ pub enum DreamOutcome {
     Done,
     /// There was nothing to be done; `reason` says why.
     Skipped,
-    /// It did not come to its end, and nothing was changed; the next one does not wait for it.
+    /// It did not come to its end, and nothing was changed; the next one does not wait for it. Where `id` is given the
+    /// disk failed while it took effect, and again when that was to be taken back.
     Failed,
 }
 

@@ -24,6 +24,9 @@ const LAST_MS: i64 = 999_999_999_999_999;
 pub(crate) struct Record {
     /// When it ended, milliseconds since the epoch; 0 without a clock.
     pub at_ms: i64,
+    /// Whether they are made, or as many of them as could be. Of one that is not, nothing may be made yet.
+    #[serde(default)]
+    pub is_made: bool,
     /// In the order in which they are made.
     pub changes: Vec<Recorded>,
 }
@@ -61,6 +64,7 @@ pub(crate) async fn keep(
 ) -> Result<String, Error> {
     let failed = |failure: &Failure| Error::from_failure(failure, "keeping", DREAMS_FOLDER);
     let mut known = Vec::new();
+    let is_new = id.is_none();
     let id = match id {
         Some(id) => id.to_owned(),
         None => {
@@ -93,10 +97,14 @@ pub(crate) async fn keep(
         return Err(Error::new(ErrorCode::TooLarge, message));
     }
     let kept = own::replace(host, found, &name(&id), Content::Text(json)).await;
+    if is_new && (kept.is_err() || host.cancelled()) {
+        // It may be there all the same, and nothing of it is made.
+        remove(host, found, &id).await;
+    }
     host.stop_if_cancelled()?;
     kept.map_err(|failure| failed(&failure))?;
     for old in known.iter().skip(DREAMS_KEPT.saturating_sub(1)) {
-        remove(host, found, old).await?;
+        remove(host, found, old).await;
     }
     Ok(id)
 }
@@ -117,8 +125,12 @@ fn at_of(id: &str) -> Option<i64> {
     at.parse().ok()
 }
 
-/// The last one that can be taken back, and its id.
-pub(crate) async fn newest(host: &Host, found: &Found) -> Result<Option<(String, Record)>, Error> {
+/// The last one that can be taken back, and its id; of those before another one, if one is named.
+pub(crate) async fn newest(
+    host: &Host,
+    found: &Found,
+    before: Option<&str>,
+) -> Result<Option<(String, Record)>, Error> {
     let place = found.place();
     let within = Some(place.directory.as_str());
     let ids = ids(host, &place).await;
@@ -135,7 +147,8 @@ pub(crate) async fn newest(host: &Host, found: &Found) -> Result<Option<(String,
         }
         Err(failure) => return Err(Error::from_failure(&failure, "listing", DREAMS_FOLDER)),
     };
-    for id in ids {
+    let is_meant = |id: &String| before.is_none_or(|before| id.as_str() < before);
+    for id in ids.into_iter().filter(is_meant) {
         let bytes = host
             .read(
                 &own::own_path(place.platform, &place.directory, &name(&id)),
@@ -161,10 +174,9 @@ pub(crate) async fn newest(host: &Host, found: &Found) -> Result<Option<(String,
     Ok(None)
 }
 
-/// Removes one. Best effort.
-pub(crate) async fn remove(host: &Host, found: &Found, id: &str) -> Result<(), Error> {
+/// Removes one, whoever cancels. Best effort.
+pub(crate) async fn remove(host: &Host, found: &Found, id: &str) {
     let place = found.place();
     let file = own::own_path(place.platform, &place.directory, &name(id));
-    let _ = host.remove(&file, Some(&place.directory)).await;
-    host.stop_if_cancelled()
+    let _ = host.shielded().remove(&file, Some(&place.directory)).await;
 }

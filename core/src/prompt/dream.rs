@@ -44,7 +44,7 @@ Today is {}. The memory is the folder `{directory}`. {}
 
 You have the tools Read, Grep, Glob and Bash for commands that only read, and Edit, Write and Delete inside the memory \
 folder; everything else is refused. There are at most {} turns. A file that was not read first is not replaced. What is \
-marked as pinned stays as it is. At most {DREAM_MAX_REMOVED} memories may be removed. What you write takes effect when \
+marked as pinned stays as it is, with its entry, and so do the daily logs. At most {DREAM_MAX_REMOVED} memories may be removed. What you write takes effect when \
 you are done; end with one line that says what you have improved. If all is in order, change nothing.",
             options.today,
             if options.logs {

@@ -7,7 +7,7 @@ use super::inbox::gone_already;
 use super::{Found, Place, Store, read};
 use crate::agent::{self, Desk, Draft, Manner, Plan, definitions};
 use crate::dream::{
-    self, Awake, Dream, DreamGate, DreamOptions, DreamOutcome, DreamUndone, Held, Record, Recorded,
+    self, Awake, Dream, DreamGate, DreamOptions, DreamOutcome, DreamUndone, Record, Recorded,
     Taken, decide_dream,
 };
 use crate::error::{Error, ErrorCode};
@@ -34,6 +34,8 @@ pub(super) struct Dreaming {
     counted_ms: Option<i64>,
     /// How many are under way; a dry run does not wait for another one.
     running: u32,
+    /// Whether one of them is none. The lock names the process only.
+    is_dreaming: bool,
     /// What they may touch.
     desks: Vec<Weak<Desk>>,
 }
@@ -52,20 +54,32 @@ impl Dreaming {
 }
 
 /// Keeps whoever closes the store waiting until a dream has ended in any way.
-struct Asleep<'a>(&'a Store);
+struct Asleep<'a> {
+    store: &'a Store,
+    is_dry: bool,
+}
 
 impl<'a> Asleep<'a> {
-    fn new(store: &'a Store) -> Self {
+    /// None when another one is under way that this one would have to wait for.
+    fn new(store: &'a Store, is_dry: bool) -> Option<Self> {
         let mut state = store.state();
-        state.dreaming.running = state.dreaming.running.saturating_add(1);
-        Self(store)
+        let dreaming = &mut state.dreaming;
+        if !is_dry && std::mem::replace(&mut dreaming.is_dreaming, true) {
+            return None;
+        }
+        dreaming.running = dreaming.running.saturating_add(1);
+        Some(Self { store, is_dry })
     }
 }
 
 impl Drop for Asleep<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.dreaming.running = state.dreaming.running.saturating_sub(1);
+        let mut state = self.store.state();
+        let dreaming = &mut state.dreaming;
+        dreaming.running = dreaming.running.saturating_sub(1);
+        if !self.is_dry {
+            dreaming.is_dreaming = false;
+        }
     }
 }
 
@@ -104,6 +118,20 @@ impl Store {
         options: DreamOptions,
         on_terminal: bool,
     ) -> Result<Dream, Error> {
+        let dreamt = self.dream_when_due(host, options, on_terminal).await;
+        if !matches!(&dreamt, Ok(dream) if dream.outcome != DreamOutcome::Failed) {
+            // A failure is no reason to count sessions later.
+            self.state().dreaming.counted_ms = None;
+        }
+        dreamt
+    }
+
+    async fn dream_when_due(
+        &self,
+        host: &Host,
+        options: DreamOptions,
+        on_terminal: bool,
+    ) -> Result<Dream, Error> {
         let features = &self.shared.options.features;
         let found = self.found(host).await?;
         if !found.dream.unwrap_or(features.dream) && !options.force {
@@ -132,7 +160,9 @@ impl Store {
             if let Some(reason) = decide_dream(&gate) {
                 return Ok(Dream::skipped(reason));
             }
-            self.state().dreaming.counted_ms = Some(now.ms);
+            if !options.dry_run {
+                self.state().dreaming.counted_ms = Some(now.ms);
+            }
         }
         let since = last_ms.filter(|last| *last <= now.ms).unwrap_or(i64::MIN);
         let sessions = self
@@ -149,7 +179,9 @@ impl Store {
             let message = "dreaming needs a model, and the store was opened without one; open it with a model";
             return Err(Error::new(ErrorCode::NoModel, message));
         };
-        let _asleep = Asleep::new(self);
+        let Some(_asleep) = Asleep::new(self, options.dry_run) else {
+            return Ok(Dream::skipped(Awake::Locked));
+        };
         let held = if options.dry_run {
             None
         } else {
@@ -176,7 +208,9 @@ impl Store {
         let dreamt = match dreamt {
             Ok(dream) if dream.outcome == DreamOutcome::Done => Ok(dream),
             other => {
-                self.give_back(host, held.as_ref()).await;
+                if let Some(held) = held {
+                    held.give_back(host).await;
+                }
                 return other;
             }
         };
@@ -184,14 +218,6 @@ impl Store {
             held.succeed(host).await;
         }
         dreamt
-    }
-
-    async fn give_back(&self, host: &Host, held: Option<&Held<'_>>) {
-        // A failure is no reason to count sessions later.
-        self.state().dreaming.counted_ms = None;
-        if let Some(held) = held {
-            held.give_back(host).await;
-        }
     }
 
     /// The run, and what comes of it.
@@ -285,7 +311,9 @@ impl Store {
         background
             .take_effect(host, found, drafts, &mut dream)
             .await?;
-        if let Some(notice) = &dream.notice {
+        if let Some(message) = dream.message.clone() {
+            tell(host, on_terminal, Event::new("warning", message)).await?;
+        } else if let Some(notice) = &dream.notice {
             tell(host, false, Event::new(PURPOSE, notice.clone())).await?;
         }
         Ok(dream)
@@ -316,20 +344,64 @@ impl Store {
         });
         let mut record = Record {
             at_ms: now.map_or(0, |now| now.ms),
+            is_made: false,
             changes: recorded.collect(),
         };
         let id = dream::keep(host, found, None, &record).await?;
         // From here on it is brought to its end, whoever cancels: half of an order is none.
         let host = &host.shielded();
+        let made = self
+            .make(host, found, &changes, (&id, &mut record), dream)
+            .await;
+        let Err(error) = made else {
+            return Ok(());
+        };
+        let place = found.place();
+        if self
+            .take_back(host, &place, &record)
+            .await
+            .is_ok_and(|undone| undone.conflicts.is_empty())
+        {
+            dream::remove(host, found, &id).await;
+            return Err(error);
+        }
+        dream.outcome = DreamOutcome::Failed;
+        dream.id = Some(id);
+        dream.code = Some(error.code);
+        let message = format!(
+            "the dream took effect in part only, take it back once that is mended: {}",
+            error.message
+        );
+        dream.message = Some(message);
+        Ok(())
+    }
+
+    async fn make(
+        &self,
+        host: &Host,
+        found: &Found,
+        changes: &[ProposedChange],
+        (id, record): (&str, &mut Record),
+        dream: &mut Dream,
+    ) -> Result<(), Error> {
         let mut waiting: Vec<ProposedChange> = Vec::new();
-        for change in &changes {
+        for change in changes {
             let result = match change.indexed_folder() {
                 Some(folder) => {
-                    let waiting = waiting.iter();
-                    let new = inbox::held_back(folder, change, waiting);
-                    let index = (folder, change, new, dream.removed.as_slice());
-                    self.put_in_order(host, found, index, (&id, &mut record))
-                        .await?
+                    let mut stays = waiting.clone();
+                    let mut removed = dream.removed.clone();
+                    let place = found.place();
+                    // Somebody may have written it anew meanwhile, and that has its line.
+                    for change in changes.iter().filter(|it| dream.removed.contains(&it.path)) {
+                        let text = self.text_now(host, &place, &change.path).await?;
+                        if text.is_some() {
+                            removed.retain(|path| *path != change.path);
+                            stays.push(change.clone());
+                        }
+                    }
+                    let new = inbox::held_back(folder, change, stays.iter());
+                    let index = (folder, change, new, removed.as_slice());
+                    self.put_in_order(host, found, index, (id, record)).await?
                 }
                 None if change.new.is_none() => {
                     let result =
@@ -365,11 +437,12 @@ impl Store {
             }
         }
         if record.changes.is_empty() {
-            dream::remove(host, found, &id).await?;
+            dream::remove(host, found, id).await;
             return Ok(());
         }
-        dream::keep(host, found, Some(&id), &record).await?;
-        dream.id = Some(id);
+        record.is_made = true;
+        dream::keep(host, found, Some(id), record).await?;
+        dream.id = Some(id.to_owned());
         dream.notice = told(&dream.improved, &dream.removed);
         Ok(())
     }
@@ -454,53 +527,134 @@ impl Store {
     pub(crate) async fn undo_dream_in(&self, host: &Host) -> Result<DreamUndone, Error> {
         let found = self.found(host).await?;
         let place = self.place_or_disabled(host).await?;
-        let Some((id, record)) = dream::newest(host, &found).await? else {
-            return Ok(DreamUndone::default());
-        };
-        let mut undone = DreamUndone {
-            id: Some(id.clone()),
-            ..DreamUndone::default()
-        };
-        // The way back is the way there, from its end.
-        for change in record.changes.iter().rev() {
-            if self.put_back(host, &place, change).await? {
-                undone.restored.push(change.path.clone());
-            } else {
-                undone.conflicts.push(change.path.clone());
+        let mut passed: Option<String> = None;
+        loop {
+            let newest = dream::newest(host, &found, passed.as_deref()).await?;
+            let Some((id, record)) = newest else {
+                return Ok(DreamUndone::default());
+            };
+            if !record.is_made {
+                if dream::is_under_way(host, &found).await? {
+                    let message =
+                        "a dream takes effect at this moment; take it back when it is done";
+                    return Err(Error::new(ErrorCode::Busy, message));
+                }
+                // It has ended before it had changed anything.
+                if self.is_before(host, &place, &record).await? {
+                    dream::remove(host, &found, &id).await;
+                    passed = Some(id);
+                    continue;
+                }
             }
+            let mut undone = self.take_back(host, &place, &record).await?;
+            dream::remove(host, &found, &id).await;
+            undone.id = Some(id);
+            return Ok(undone);
         }
-        dream::remove(host, &found, &id).await?;
-        Ok(undone)
     }
 
-    /// Makes one file what it was; false when somebody has changed it since.
-    async fn put_back(&self, host: &Host, place: &Place, change: &Recorded) -> Result<bool, Error> {
+    /// Whether everything is as before a dream.
+    async fn is_before(&self, host: &Host, place: &Place, record: &Record) -> Result<bool, Error> {
+        for change in &record.changes {
+            if self.text_or_other(host, place, &change.path).await? != Some(change.before.clone()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The text of a file of the store, if it is one or is not there; none when it is anything else, which somebody
+    /// must have made it since.
+    async fn text_or_other(
+        &self,
+        host: &Host,
+        place: &Place,
+        path: &str,
+    ) -> Result<Option<Option<String>>, Error> {
+        match self.text_now(host, place, path).await {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.code == ErrorCode::NotText => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes everything what it was before a dream, but for what somebody has changed since.
+    async fn take_back(
+        &self,
+        host: &Host,
+        place: &Place,
+        record: &Record,
+    ) -> Result<DreamUndone, Error> {
+        // Memories that the dream has made and that stay, as somebody has written into them: so do their lines.
+        let mut stays = Vec::new();
+        for change in &record.changes {
+            let is_new = change.before.is_none();
+            if is_new && crate::write::indexed_folder(&change.path).is_none() {
+                let current = self.text_or_other(host, place, &change.path).await?;
+                if current != Some(None) && current != Some(change.after.clone()) {
+                    stays.push(back(change));
+                }
+            }
+        }
+        let mut undone = DreamUndone::default();
+        let mut refused = None;
+        // The way back is the way there, from its end.
+        for change in record.changes.iter().rev() {
+            match self.put_back(host, place, change, &stays).await? {
+                Ok(true) => undone.restored.push(change.path.clone()),
+                Ok(false) => undone.conflicts.push(change.path.clone()),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        // Nobody has changed that one: the next time it may be possible.
+        match refused {
+            Some(error) => Err(error),
+            None => Ok(undone),
+        }
+    }
+
+    /// Makes one file what it was; false when somebody has changed it since, or why it is refused.
+    async fn put_back(
+        &self,
+        host: &Host,
+        place: &Place,
+        change: &Recorded,
+        stays: &[ProposedChange],
+    ) -> Result<Result<bool, Error>, Error> {
         let folder = crate::write::indexed_folder(&change.path);
+        let before = match folder {
+            None => change.before.clone(),
+            Some(folder) => {
+                let held = inbox::held_back(folder, &back(change), stays.iter());
+                (change.before.is_some() || !held.is_empty()).then_some(held)
+            }
+        };
         let mut attempts = 0;
         loop {
-            let current = match self.text_now(host, place, &change.path).await {
-                Ok(current) => current,
-                // What is no text any more was changed by somebody.
-                Err(error) if error.code == ErrorCode::NotText => return Ok(false),
-                Err(error) => return Err(error),
+            // What is no text any more was changed by somebody.
+            let Some(current) = self.text_or_other(host, place, &change.path).await? else {
+                return Ok(Ok(false));
             };
             if current == change.before {
-                return Ok(true);
+                return Ok(Ok(true));
             }
             let wanted = if current == change.after {
-                change.before.clone()
+                before.clone()
             } else {
                 let Some(folder) = folder else {
-                    return Ok(false);
+                    return Ok(Ok(false));
                 };
-                let before = change.before.as_deref().unwrap_or_default();
+                let before = before.as_deref().unwrap_or_default();
                 inbox::merged(folder, change.after.as_deref(), before, current.as_deref())
             };
             let result = match wanted {
                 Some(text) => {
-                    let current = current.as_deref();
-                    self.put_expecting(host, &change.path, text, current)
-                        .await?
+                    let expect = current.as_deref().map(|text| hash(text.as_bytes()));
+                    let path = change.path.clone();
+                    let edit: TextEdit = Box::new(move |_| Ok((text.clone(), String::new())));
+                    let task =
+                        |place: &Place| Put::returning(path, edit, expect, place).map(Task::Put);
+                    self.write_in(host, task).await?.0
                 }
                 None => {
                     let expect = current.as_deref().map(|text| hash(text.as_bytes()));
@@ -509,9 +663,9 @@ impl Store {
             };
             attempts += 1;
             match result.outcome {
-                WriteOutcome::Written | WriteOutcome::Unchanged => return Ok(true),
                 WriteOutcome::Conflict if attempts < WRITE_ATTEMPTS => {}
-                _ => return Ok(false),
+                WriteOutcome::Conflict => return Ok(Ok(false)),
+                _ => return Ok(result.settled().map(|_| true)),
             }
         }
     }
@@ -569,6 +723,21 @@ impl Store {
             lines: lines.join("\n"),
             count,
         })
+    }
+}
+
+/// The way back of one change.
+fn back(change: &Recorded) -> ProposedChange {
+    let Recorded {
+        path,
+        before,
+        after,
+    } = change.clone();
+    ProposedChange {
+        path,
+        before: after.as_ref().map(|after| hash(after.as_bytes())),
+        old: after,
+        new: before,
     }
 }
 

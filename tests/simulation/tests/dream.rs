@@ -1,13 +1,17 @@
 //! Dreaming on the simulated machine with a scripted model: when it is time, what it may change, how it takes
 //! effect, and the way back (facts 7).
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail as tests do"
+)]
 
 use std::collections::BTreeMap;
 
 use memdir_core::ErrorCode;
 use memdir_core::dream::{Awake, Dream, DreamOptions, DreamOutcome};
 use memdir_core::extract::RunEnd;
-use memdir_core::flow::{Effect, FailureCode};
+use memdir_core::flow::{Effect, Failure, FailureCode, Outcome};
 use memdir_core::store::{Features, OpenOptions, Store};
 use memdir_simulation::{
     Asked, Attempt, Body, DREAM_LOCK, Folder, Progress, Running, SimHost, Tree, answering, at_once,
@@ -468,6 +472,142 @@ fn without_a_model_it_is_told_only_when_it_is_time() {
     let failed = host.run(store.dream(at_once())).unwrap_err();
     assert_eq!(failed.code, ErrorCode::NoModel);
     assert_eq!(host.tree, before);
+}
+
+#[test]
+fn what_fails_before_the_run_delays_nobody() {
+    type Breaks = fn(&Effect) -> bool;
+    let breaks: [(&str, Breaks); 3] = [
+        (
+            "listing",
+            |effect| matches!(effect, Effect::List { path, .. } if path == FOLDER),
+        ),
+        (
+            "taking the lock",
+            |effect| matches!(effect, Effect::Write { path, .. } if path.ends_with(".consolidate-lock")),
+        ),
+        (
+            "keeping what it was",
+            |effect| matches!(effect, Effect::Write { path, .. } if path.ends_with("dream-before.json")),
+        ),
+    ];
+    for (what, is_it) in breaks {
+        let (mut host, _) = project(5);
+        let store = project_store(features());
+        host.script = Some(Box::new(move |effect, _| {
+            let failure = Failure::new(FailureCode::NoSpace, "no space");
+            is_it(effect).then_some(Outcome::Failed(failure))
+        }));
+        let failed = host.run(store.dream(DreamOptions::default()));
+        assert!(failed.is_err(), "{what}: {failed:?}");
+        host.script = None;
+        let dreamt = ask(&mut host, &store, &DreamOptions::default());
+        assert_eq!(dreamt.outcome, DreamOutcome::Done, "{what}: {dreamt:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_delays_nobody() {
+    let (mut host, _) = project(5);
+    let store = project_store(features());
+    let options = DreamOptions {
+        dry_run: true,
+        ..DreamOptions::default()
+    };
+    assert_eq!(ask(&mut host, &store, &options).outcome, DreamOutcome::Done);
+    assert_eq!(reason(&mut host, &store), None);
+}
+
+/// What the model is answered to these calls, and what the memories are afterwards.
+fn tried(tree: Tree, calls: &[Value]) -> (Vec<(String, bool)>, BTreeMap<String, String>) {
+    let (mut host, asked) = answering(tree, vec![turn(calls)]);
+    dream(&mut host, &dream_store());
+    let mut after = files(&host);
+    after.retain(|path, _| path.ends_with(".md"));
+    (results(&asked.all()[1]), after)
+}
+
+fn on(tool: &str, path: &str) -> Value {
+    call(tool, &json!({"file_path": format!("/mem/{path}")}))
+}
+
+#[test]
+fn the_entry_of_what_is_pinned_stays() {
+    let entry = "- [P](pinned.md) — p\n";
+    let input =
+        |new: &str| json!({"file_path": "/mem/MEMORY.md", "old_string": entry, "new_string": new});
+    let whole = json!({"file_path": "/mem/MEMORY.md", "content": "- [A](a.md) — a\n"});
+    let shorter = "- [P](pinned.md) — shorter\n";
+    let calls = [
+        on("Read", "MEMORY.md"),
+        call("Edit", &input("")),
+        call("Write", &whole),
+        call("Edit", &input(shorter)),
+    ];
+    let (answers, after) = tried(dream_tree(), &calls);
+    let refused: Vec<bool> = answers.iter().map(|answer| answer.1).collect();
+    assert_eq!(refused, [false, true, true, false], "{answers:?}");
+    let before = files(&host(Vec::new()).0)["MEMORY.md"].clone();
+    assert_eq!(after["MEMORY.md"], before.replace(entry, shorter));
+}
+
+#[test]
+fn daily_logs_stay_as_they_are() {
+    let log = "logs/2026/03/2026-03-14.md";
+    let mut tree = dream_tree();
+    tree.file(format!("/mem/{log}"), "- 10:00 something\n");
+    let write = json!({"file_path": format!("/mem/{log}"), "content": "nothing"});
+    let new = json!({"file_path": "/mem/logs/2026/03/2026-03-15.md", "content": "mine"});
+    let edit =
+        json!({"file_path": format!("/mem/{log}"), "old_string": "something", "new_string": ""});
+    let calls = [
+        on("Read", log),
+        on("Delete", log),
+        call("Write", &write),
+        call("Write", &new),
+        call("Edit", &edit),
+    ];
+    let before = Folder::new(&tree, "/mem").files();
+    let (answers, after) = tried(tree, &calls);
+    let refused: Vec<bool> = answers.iter().map(|answer| answer.1).collect();
+    assert_eq!(refused, [false, true, true, true, true], "{answers:?}");
+    assert_eq!(after, before);
+}
+
+#[test]
+fn a_memory_is_not_emptied() {
+    let write = |content: &str| {
+        call(
+            "Write",
+            &json!({"file_path": "/mem/a.md", "content": content}),
+        )
+    };
+    let edit = json!({"file_path": "/mem/a.md", "old_string": "a.\n", "new_string": ""});
+    let calls = [
+        on("Read", "a.md"),
+        write(""),
+        write(" \n"),
+        write("---\nname: a\ndescription: about a\ntype: project\n---\n\n"),
+        call("Edit", &edit),
+    ];
+    let before = files(&host(Vec::new()).0);
+    let (answers, after) = tried(dream_tree(), &calls);
+    let refused: Vec<bool> = answers.iter().map(|answer| answer.1).collect();
+    assert_eq!(refused, [false, true, true, true, true], "{answers:?}");
+    assert_eq!(after, before);
+}
+
+#[test]
+fn a_model_that_makes_a_memory_again_is_told_that_its_entry_is_gone() {
+    let again = json!({"file_path": "/mem/b.md", "content": "again"});
+    let calls = [
+        on("Read", "b.md"),
+        on("Delete", "b.md"),
+        call("Write", &again),
+    ];
+    let (answers, after) = tried(dream_tree(), &calls);
+    assert!(answers[2].0.contains("add it again"), "{answers:?}");
+    assert_eq!(after["b.md"], "again");
 }
 
 #[test]

@@ -350,7 +350,6 @@ fn whatever_ends_a_dream_the_next_one_is_as_due_as_it_was() {
         FaultKind::Tear,
         FaultKind::Cancel,
         FaultKind::Fail(FailureCode::Other),
-        FaultKind::Fail(FailureCode::Permission),
     ];
     for prior in PRIORS {
         for kind in kinds {

@@ -285,6 +285,71 @@ fn a_failure_that_comes_too_late_leaves_the_lock_to_who_has_it() {
     }
 }
 
+#[test]
+fn a_success_of_somebody_else_is_not_set_back() {
+    // One sleeps for hours in the middle; meanwhile another one takes the lock over, and is done with it.
+    for prior in [None, Some(10 * DAY)] {
+        for fails in [false, true] {
+            let mut host = host();
+            if fails {
+                host.model = Some(Box::new(|_| Attempt::fail(FailureCode::Other)));
+            }
+            let start = host.clock_ms;
+            if let Some(prior) = prior {
+                host.tree.file(DREAM_LOCK, "").at(start - prior);
+            }
+            let mut running = host.start(dream_store().dream(at_once()));
+            until(&mut host, &mut running, is_model);
+            host.clock_ms += 2 * HOUR;
+            let now = host.clock_ms;
+            host.tree.overwrite(DREAM_LOCK, "", now);
+            host.clock_ms += MINUTE;
+            let dreamt = memdir_simulation::end(&mut host, &mut running).unwrap();
+            let is_done = dreamt.unwrap().outcome == DreamOutcome::Done;
+            assert_eq!(is_done, !fails);
+            assert_eq!(dream_lock(&host), Some((String::new(), now)), "{prior:?}");
+            let own = Folder::new(&host.tree, STORE).everything();
+            assert!(!own.contains_key(".memdir/dream-before.json"), "{own:?}");
+        }
+    }
+}
+
+#[test]
+fn one_store_dreams_once_at_a_time() {
+    let mut host = host();
+    let store = dream_store();
+    let mut both = vec![
+        host.start(store.dream(at_once())),
+        host.start(store.clone().dream(at_once())),
+    ];
+    let mut ended = Vec::new();
+    while !both.is_empty() {
+        both.retain_mut(|running| match host.step(running) {
+            Progress::Ended(result) => {
+                ended.push(result.unwrap());
+                false
+            }
+            _ => true,
+        });
+    }
+    let outcomes: Vec<_> = ended.iter().map(|it| (it.outcome, it.reason)).collect();
+    let locked = (DreamOutcome::Skipped, Some(Awake::Locked));
+    assert_eq!(outcomes, [locked, (DreamOutcome::Done, None)]);
+    // Not for ever, however the one before has ended.
+    host.model = Some(Box::new(|_| Attempt::fail(FailureCode::Other)));
+    for _ in 0..2 {
+        let failed = host.run(store.dream(at_once())).unwrap();
+        assert_eq!(failed.outcome, DreamOutcome::Failed);
+    }
+    let mut running = host.start(store.dream(at_once()));
+    until(&mut host, &mut running, is_model);
+    drop(running);
+    host.clock_ms += HOUR;
+    say(&mut host, Vec::new());
+    let again = host.run(store.dream(at_once())).unwrap();
+    assert_eq!(again.outcome, DreamOutcome::Done);
+}
+
 fn until(host: &mut SimHost, running: &mut Running<Dream>, fits: impl Fn(&Effect) -> bool) {
     loop {
         let before = host.trace.len();

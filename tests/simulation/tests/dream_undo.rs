@@ -4,12 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use memdir_core::ErrorCode;
 use memdir_core::dream::{Dream, DreamOutcome, DreamUndone};
-use memdir_core::flow::Effect;
+use memdir_core::flow::{Effect, Failure, FailureCode, Outcome};
 use memdir_core::store::{Features, OpenOptions, Store};
 use memdir_simulation::{
-    Folder, Progress, STORE, SimHost, Tree, answering, at_once, call, dream_store,
-    dream_store_options, dream_tree, dreamt_memory, end, merging, results, say, turn,
+    FaultKind, Folder, Process, Progress, STORE, SimHost, Tree, answering, at_once, call,
+    dream_store, dream_store_options, dream_tree, dreamt_memory, end, merging, results, say, turn,
 };
 use serde_json::{Value, json};
 
@@ -219,6 +220,192 @@ fn a_removal_hides_no_change_of_an_index() {
             "{at}: {index}"
         );
         assert!(!index.contains("b.md"), "{at}: {index}");
+    }
+}
+
+#[test]
+fn what_would_not_be_written_today_comes_back_too() {
+    let token = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
+    for old in [
+        "---\nname: t\ndescription: d\ntype: user\n---\nlikes tea\n".to_owned(),
+        format!("---\nname: t\ndescription: d\ntype: project\n---\n{token}\n"),
+    ] {
+        let clean = dreamt_memory("t", "");
+        let changes = [
+            vec![file("Delete", "team/t.md")],
+            vec![write("team/t.md", &clean)],
+        ];
+        for calls in changes {
+            let mut tree = dream_tree();
+            tree.file("/mem/team/t.md", old.clone());
+            tree.file("/mem/team/MEMORY.md", "- [T](t.md) — t\n");
+            let calls = [vec![file("Read", "team/t.md")], calls].concat();
+            let (mut host, _) = answering(tree, vec![turn(&calls)]);
+            let before = memories(&host);
+            let store = Store::new(OpenOptions {
+                features: Features {
+                    team: true,
+                    dream: true,
+                    ..Features::default()
+                },
+                ..dream_store_options()
+            });
+            host.run(store.dream(at_once())).unwrap();
+            assert_ne!(memories(&host), before);
+            let undone = host.run(store.undo_dream()).unwrap();
+            assert_eq!(undone.conflicts, [""; 0]);
+            assert_eq!(memories(&host), before);
+        }
+    }
+}
+
+#[test]
+fn a_new_memory_that_a_person_has_added_to_keeps_its_line() {
+    let (mut host, before, _) = dreamt(dream_tree(), merging());
+    let now = host.clock_ms;
+    let mine = format!("{}and mine\n", dreamt_memory("new", ""));
+    host.tree.overwrite("/mem/new.md", mine.clone(), now);
+    let undone = undo(&mut host);
+    assert_eq!(undone.conflicts, ["new.md"]);
+    let mut after = memories(&host);
+    assert_eq!(after.remove("new.md"), Some(mine));
+    let index = after.remove("MEMORY.md").unwrap();
+    let mut wanted = before;
+    let old = wanted.remove("MEMORY.md").unwrap();
+    assert_eq!(after, wanted);
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let (with, without) = lines(&index)
+        .into_iter()
+        .partition::<Vec<_>, _>(|line| line.contains("(new.md)"));
+    assert_eq!((with.len(), without), (1, lines(&old)), "{index}");
+}
+
+#[test]
+fn a_dream_that_ended_before_it_changed_anything_is_none_to_take_back() {
+    for kind in [FaultKind::Cancel, FaultKind::Crash] {
+        let (mut host, before, _) = dreamt(dream_tree(), merging());
+        let first = memories(&host);
+        let second = vec![turn(&[
+            file("Read", "c.md"),
+            write("c.md", &dreamt_memory("other", "")),
+        ])];
+        let is_record = |effect: &Effect| matches!(effect, Effect::Write { path, .. } if path.contains("/.memdir/dreams/"));
+        // Where it is written is seen on a machine of its own.
+        let mut other = SimHost::with_tree(3, host.tree.clone());
+        other.clock_ms = host.clock_ms;
+        say(&mut other, second.clone());
+        dream(&mut other);
+        let place = other
+            .trace
+            .iter()
+            .position(|traced| is_record(&traced.effect));
+        say(&mut host, second);
+        let at = host.trace.len() + place.unwrap();
+        let mut host = host.with_fault(at, kind);
+        let process = Process::new(Some(11), 11);
+        let mut running = host.start_in(process, dream_store().dream(at_once()));
+        while matches!(host.step(&mut running), Progress::Working) {}
+        host.faults.clear();
+        assert!(is_record(&host.trace[at].effect), "{:?}", host.trace[at]);
+        assert_eq!(memories(&host), first, "{kind:?}");
+        comes_back(&mut host, &before);
+    }
+}
+
+#[test]
+fn a_dream_that_takes_effect_elsewhere_is_not_taken_back_meanwhile() {
+    let (mut host, _) = answering(dream_tree(), merging());
+    let before = memories(&host);
+    let process = Process::new(Some(11), 11);
+    let mut running = host.start_in(process, dream_store().dream(at_once()));
+    let mut is_seen = false;
+    let mut refused = 0;
+    let dreamt = loop {
+        match host.step(&mut running) {
+            Progress::Ended(dreamt) => break dreamt.unwrap(),
+            other => assert!(matches!(other, Progress::Working)),
+        }
+        let files = Folder::new(&host.tree, STORE).everything();
+        is_seen |= files.keys().any(|path| path.starts_with(".memdir/dreams/"));
+        let lock = memdir_simulation::dream_lock(&host);
+        let is_under_way = lock.is_some_and(|(body, _)| body == "11");
+        if is_seen && is_under_way && refused < 3 {
+            let error = host.run(dream_store().undo_dream()).unwrap_err();
+            assert_eq!(error.code, ErrorCode::Busy);
+            refused += 1;
+        }
+    };
+    assert_eq!((refused, dreamt.conflicts), (3, Vec::new()));
+    assert_eq!(memories(&host)["a.md"], dreamt_memory("a and b", ""));
+    comes_back(&mut host, &before);
+}
+
+#[test]
+fn a_person_who_writes_a_removed_memory_anew_meanwhile_keeps_its_line() {
+    for entry in ["- [B](b.md) — b\n", "- [B](b.md) — mine\n"] {
+        let (mut host, _) = answering(dream_tree(), merging());
+        let mut running = host.start(dream_store().dream(at_once()));
+        while memories(&host).contains_key("b.md") {
+            assert!(matches!(host.step(&mut running), Progress::Working));
+        }
+        let now = host.clock_ms;
+        host.tree.overwrite("/mem/b.md", "mine\n", now);
+        let index = memories(&host)["MEMORY.md"].replace("- [B](b.md) — b\n", entry);
+        host.tree.overwrite("/mem/MEMORY.md", index, now);
+        end(&mut host, &mut running).unwrap().unwrap();
+        let after = memories(&host);
+        assert_eq!(after["b.md"], "mine\n");
+        assert!(after["MEMORY.md"].contains(entry), "{}", after["MEMORY.md"]);
+    }
+}
+
+#[test]
+fn a_disk_that_fails_in_the_middle_leaves_nothing_or_says_what() {
+    // Once, so that what was done can be undone at once; and from then on for a while.
+    for stays_full in [false, true] {
+        let mut told = 0;
+        for at in 0.. {
+            let (mut host, _) = answering(dream_tree(), merging());
+            let before = memories(&host);
+            let mut running = host.start(dream_store().dream(at_once()));
+            let is_new = |host: &SimHost| memories(host)["a.md"] != before["a.md"];
+            while !is_new(&host) {
+                assert!(matches!(host.step(&mut running), Progress::Working));
+            }
+            let mut left = at;
+            host.script = Some(Box::new(move |effect, _| {
+                let writes = matches!(effect, Effect::Write { .. });
+                if !writes {
+                    return None;
+                }
+                left -= 1;
+                let fails = left == -1 || (stays_full && left < 0);
+                let failure = Failure::new(FailureCode::NoSpace, "no space");
+                fails.then_some(Outcome::Failed(failure))
+            }));
+            let dreamt = end(&mut host, &mut running).unwrap();
+            host.script = None;
+            let what = format!("{at}: {dreamt:?}");
+            match dreamt {
+                Ok(dreamt) if dreamt.outcome == DreamOutcome::Done => {
+                    assert!(at > 5, "{what}");
+                    break;
+                }
+                Ok(dreamt) => {
+                    assert!(stays_full && dreamt.id.is_some(), "{what}");
+                    let seen = (dreamt.outcome, dreamt.code);
+                    let wanted = (DreamOutcome::Failed, Some(ErrorCode::NoSpace));
+                    assert_eq!(seen, wanted, "{what}");
+                    told += 1;
+                    comes_back(&mut host, &before);
+                }
+                Err(error) => {
+                    assert_eq!(error.code, ErrorCode::NoSpace, "{what}");
+                    assert_eq!(memories(&host), before, "{what}");
+                }
+            }
+        }
+        assert_eq!(told > 0, stays_full);
     }
 }
 
