@@ -2,6 +2,7 @@
 //! prints the ratios. All figures of a table come from one run; nothing here is asserted.
 #![expect(clippy::print_stdout, reason = "the tables are the result")]
 
+mod dreaming;
 mod filler;
 mod memory;
 mod peers;
@@ -55,11 +56,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{}", transcript::read(path)?);
             return Ok(());
         }
+        [dreaming::DREAMER, folder] => {
+            println!("{}", dreaming::once(folder)?);
+            return Ok(());
+        }
         // One part by itself is what is looked at while it is changed.
         ["secrets"] => return in_folder(|folder| secrets(root, folder)),
         ["team"] => return in_folder(team),
         #[cfg(unix)]
         ["server"] => return in_folder(|folder| serving::measure(root, folder)),
+        ["dream"] => return in_folder(|folder| dream(root, folder)),
         ["extract"] => return in_folder(|folder| extract(root, folder)),
         ["transcript"] => return in_folder(transcript),
         ["tokens", paths @ ..] => return tokens::pieces(paths),
@@ -103,6 +109,7 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     open(root, &folder.join("project"), small)?;
     saving(root, &folder.join("saving"))?;
     extract(root, &folder.join("extract"))?;
+    dream(root, &folder.join("dream"))?;
     secrets(root, &folder.join("secrets"))?;
     team(&folder.join("team"))?;
     transcript(&folder.join("transcript"))?;
@@ -277,6 +284,24 @@ fn extract(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         folder,
         "1,000 calls of extract in Node, throttled, 4 of 1,000 messages new",
     )
+}
+
+/// What dreaming over much holds in memory, and what a turn pays for it when it is not time.
+fn dream(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    for (face, ms) in dreaming::closed(root, &folder.join("closed"))? {
+        println!("A turn on which it is too soon to dream, {face}: {ms:.3} ms.\n");
+    }
+    for (face, dreamt) in dreaming::measure(root, &folder.join("open"))? {
+        let dreaming::Dreamt { ms, peak, improved } = dreamt;
+        println!(
+            "A dream {face} that looks for four words in {} memories and {:.0} MB of transcripts and improves {improved} \
+             takes {ms:.0} ms without its model, in a process of at most {:.1} MB.\n",
+            dreaming::MEMORIES,
+            dreaming::BYTES as f64 / 1e6,
+            peak as f64 / 1e6,
+        );
+    }
+    Ok(())
 }
 
 /// Sharing 1,000 memories with a server in this process, and hashing.

@@ -30,7 +30,7 @@ pub struct Reading {
 pub fn measure(folder: &Path) -> Result<Reading, Box<dyn Error>> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join("session.jsonl");
-    create(&path)?;
+    create(&path, BYTES)?;
     let mut readings = Vec::new();
     for _ in 0..3 {
         let output = Command::new(std::env::current_exe()?)
@@ -73,7 +73,7 @@ pub fn read(path: &str) -> Result<String, Box<dyn Error>> {
 
 /// Turns as agents have them: a question, an answer in three lines, progress, a result of some kilobytes
 /// that stands there twice, now and then one of megabytes.
-fn create(path: &Path) -> Result<(), Box<dyn Error>> {
+pub fn create(path: &Path, bytes: u64) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
     let mut written = 0;
     let mut parent = String::new();
@@ -120,7 +120,7 @@ fn create(path: &Path) -> Result<(), Box<dyn Error>> {
             Some(answer),
             json!({ "file": { "content": result } }),
         )?;
-        if written >= BYTES {
+        if written >= bytes {
             break;
         }
     }

@@ -176,13 +176,16 @@ fn is_italic(line: &str) -> bool {
 /// order in which they stand.
 pub(crate) fn frame<'a>(text: &'a str, template: &str) -> Vec<&'a str> {
     let is_frame = |line: &&str| heading(line).is_some() || is_italic(line);
-    let kept: Vec<&str> = unmarked(template)
-        .lines()
-        .map(str::trim)
-        .filter(is_frame)
-        .collect();
-    let lines = unmarked(text).lines().map(str::trim);
-    lines.filter(|line| kept.contains(line)).collect()
+    let kept: Vec<&str> = outside_code(template).filter(is_frame).collect();
+    outside_code(text)
+        .filter(|line| kept.contains(line))
+        .collect()
+}
+
+fn outside_code(text: &str) -> impl Iterator<Item = &str> {
+    let mut fence = Fence::default();
+    let lines = unmarked(text).lines();
+    lines.filter(move |line| !fence.covers(line)).map(str::trim)
 }
 
 /// The notes with every section cut that is far too long, at the end of a line (facts 8.4).

@@ -401,6 +401,22 @@ fn what_the_model_was_not_shown_comes_the_next_time() {
 }
 
 #[test]
+fn code_may_hold_lines_that_look_like_headings() {
+    let fenced = "```md\n# Workflow\n_what it is_\n```";
+    let (mut host, asked) = host(vec![
+        turn(&[note(fenced)]),
+        // A block that is not closed would hide the headings behind it.
+        turn(&[note("```md")]),
+    ]);
+    update(&mut host, &store(), &talk(3));
+    assert!(notes(&host).contains(fenced));
+    let answers: Vec<bool> = (1..=2)
+        .map(|at| results(&asked.all()[at]).last().unwrap().1)
+        .collect();
+    assert_eq!(answers, [false, true]);
+}
+
+#[test]
 fn an_update_that_is_cut_short_covers_nothing() {
     let messages = talk(3);
     let mut turns = vec![turn(&[note("one")])];
