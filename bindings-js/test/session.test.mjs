@@ -344,5 +344,7 @@ test("after a turn: cancelled, and closed", async (t) => {
   assert.deepEqual([extraction.outcome, extraction.paths], ["done", ["last.md"]]);
   assert.ok(existsSync(join(memdir.directory, "last.md")));
   // What has not begun does not begin.
-  assert.deepEqual([notes.code, dream.code], ["closed", "closed"]);
+  for (const part of [notes, dream]) {
+    assert.deepEqual([part.outcome, part.reason, part.code], ["skipped", "closed", null]);
+  }
 });
