@@ -1,5 +1,5 @@
-"""A real looking store is put in order from the command line of each package: first shown, then done, then taken
-back to the byte."""
+"""A real looking store is put in order from the command line of each package: first shown, then
+done, then taken back to the byte."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from model_server import ModelServer, calls, model_server, text
 from support import run, wasi
 
 Command = Callable[..., str]
-INDEX_LINE = "- [Short answers](feedback_short_answers.md) — the diff first, then at most three sentences\n"
+INDEX_LINE = (
+    "- [Short answers](feedback_short_answers.md) — the diff first, then at most three sentences\n"
+)
 BETTER_LINE = "- [Answers](feedback_short_answers.md) — short, the diff first\n"
 
 

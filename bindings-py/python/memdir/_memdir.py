@@ -696,9 +696,9 @@ class Memdir(_Base):
         the extraction comes to its end, and what has not begun by then is skipped (`closed`).
 
         All three are run with the store's model. An agent that makes extractions with a runner of
-        its own calls them by themselves: `extract(messages, run=...)`, `session(id).update(messages)`,
-        `dream(session=id)`. Each has its own gates there too; notes and dreams need a model
-        even so, which may be a function of the agent.
+        its own calls them by themselves: `extract(messages, run=...)`,
+        `session(id).update(messages)`, `dream(session=id)`. Each has its own gates there too; notes
+        and dreams need a model even so, which may be a function of the agent.
 
         Args:
             messages: The whole conversation.

@@ -188,7 +188,8 @@ DreamOutcome = Literal["done", "skipped", "failed"]
 - `done`: a model has looked over the memory; it may have changed nothing.
 - `skipped`: there was nothing to be done; `reason` says why.
 - `failed`: it did not come to its end, and nothing was changed; the next one does not wait for it.
-  Where `id` is given the disk failed while it took effect, and again when that was to be taken back.
+  Where `id` is given the disk failed while it took effect, and again when that was to be taken
+  back.
 """
 
 Awake = Literal[
@@ -206,7 +207,8 @@ Awake = Literal[
 """Why it is not the time to dream, in the order in which it is looked at.
 
 - `sub-agent`: it was the turn of another agent than the main one.
-- `off`: dreaming is off, by the setting `autoDreamEnabled`, or `Features.dream` when that says nothing.
+- `off`: dreaming is off, by the setting `autoDreamEnabled`, or `Features.dream` when that says
+  nothing.
 - `disabled`: memory is off.
 - `remote`: it runs on somebody else's machine.
 - `daily-log`: notes go to daily logs, which are distilled when somebody asks for it.
@@ -1664,7 +1666,8 @@ class Settings:
     Attributes:
         auto_memory_enabled: Whether memory is on.
         auto_memory_directory: Where the store is.
-        auto_dream_enabled: Whether it dreams by itself; when nothing says so, `Features.dream` decides.
+        auto_dream_enabled: Whether it dreams by itself; when nothing says so, `Features.dream`
+            decides.
         problems: What is wrong with the file; the rest of it still counts.
 
     """
