@@ -495,7 +495,7 @@ def test_the_command_keeps_and_shows_notes(
 ) -> None:
     path = place(component, open_store(component, folders))
     none = run(memdir_http, server, folders, "--json")
-    assert (none.code, none.json) == (0, {"path": str(path), "notes": None}), none.stderr
+    assert (none.code, none.json) == (1, {"path": str(path), "notes": None}), none.stderr
     transcript = Path(folders["cwd"], "session.jsonl")
     transcript.write_text("".join(f"{json.dumps(message)}\n" for message in SHORT))
     model = (str(transcript), "--model", "anthropic/some-model", "--json")
