@@ -31,7 +31,7 @@ function script() {
 const turns = calls === undefined ? script() : [];
 const memory = await Memdir.open({
   cwd, directory, env: { CLAUDE_CONFIG_DIR: config }, features: { dream: true },
-  model: () => { const content = turns.shift(); return content === undefined ? "Done." : { content }; },
+  model: () => { const content = turns.shift(); return JSON.stringify(content === undefined ? "Done." : { content }); },
 });
 if (calls === undefined) {
   const start = performance.now();
