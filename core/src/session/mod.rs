@@ -1,6 +1,6 @@
 //! Notes of one session (document 001 §3.2, facts 8): a model keeps them up to date while the conversation
-//! grows, so that a compaction can put them in place of a summary. When that is done is decided in [`due`],
-//! what a compaction keeps in [`compaction`]; both for agents that run the conversation.
+//! grows, so that a compaction can put them in place of a summary. When that is done is decided in [`session_notes_due`],
+//! what a compaction keeps in [`compaction_cut`]; both for agents that run the conversation.
 
 mod compaction;
 mod due;
