@@ -617,7 +617,7 @@ export function estimateTokens(text: string): number {
  * Puts notes in place of the messages that they cover (facts 8.4). What came after the last message that they
  * cover is kept, and so many messages before it that there are 10,000 tokens and five messages with text, but none
  * more once there are 40,000 tokens. A result of a tool is kept with its call, and the parts of one answer are
- * kept together. Throws `invalid-argument` for what is no message.
+ * kept together, with the results between them. Throws `invalid-argument` for what is no message.
  */
 export function compactionCut(question: CompactionQuestion): Compaction {
   const given = check.options(question, "question", COMPACTION);

@@ -1219,13 +1219,19 @@ export interface LockLook {
 /** How far the notes of a session have come: plain data. */
 export interface NotesState {
   /**
-   * The tokens that the conversation had at the last update; fewer when it has become shorter since. Null
-   * before the first one.
+   * The tokens that the conversation had at the last update, without those of messages that were left to the
+   * next one; fewer when it has become shorter since. Null before the first one.
    */
   lastTokens: number | null;
-  /** The last message that an update has looked at. Calls of tools are counted from there. */
+  /**
+   * The last message that an update has looked at which came to its end. What comes behind it is shown to the next
+   * one, and calls of tools are counted from there.
+   */
   cursor: string | null;
-  /** The last message of which the notes have what matters, for a compaction. */
+  /**
+   * The last message of which the notes have what matters, for a compaction: the end of a turn, and not behind
+   * `cursor`. Null as long as there is none.
+   */
   lastSummarised: string | null;
 }
 
@@ -1247,7 +1253,8 @@ export interface NotesOptions extends CallOptions {
 /**
  * What became of an update of notes:
  *
- * - `done`: a model has looked at what is new; it may have changed nothing.
+ * - `done`: a model has looked at what is new. When it has changed nothing, or was at its limits (`ended`), or left
+ *   it at a call that was refused, the same messages are looked at again when the conversation has grown.
  * - `skipped`: there was nothing to be done; `reason` says why.
  * - `failed`: it did not come to its end. What was written by then stays, and the same messages are looked at
  *   again the next time.
@@ -1311,8 +1318,8 @@ export interface NotesResult {
   /** How far it has come, for {@link NotesOptions.state}. */
   state: NotesState;
   /**
-   * What else should be known: what looks like a secret, a template that cannot be read, messages that the model
-   * was not shown.
+   * What else should be known: what looks like a secret, a template that cannot be read, messages that are left
+   * to the next update.
    */
   report: ReportEntry[];
 }
@@ -1331,7 +1338,7 @@ export interface CompactionQuestion {
   messages: readonly Message[];
   /**
    * The last message of which the notes have what matters; null when that is not known, as in a session that
-   * was taken up again.
+   * was taken up again without its state. Where several messages have this id, the first counts.
    */
   lastSummarised?: string | null | undefined;
   /** The notes; null when there are none. */
@@ -1339,8 +1346,9 @@ export interface CompactionQuestion {
   /** What they began as. */
   template: string;
   /**
-   * The message that the last compaction has put in place of others, by its index; what is kept reaches back to
-   * the one behind it at most. Null when there was none, or it need not be heeded.
+   * The message that the last compaction has put in place of others, by its index. What is kept reaches back to
+   * the one behind it at most; it is kept itself when the notes end before it, as it stands for what they do not
+   * cover. Null when there was none, or it need not be heeded; what is no message's index counts as null.
    */
   boundary?: number | null | undefined;
 }
@@ -1352,8 +1360,8 @@ export interface CompactionQuestion {
  * - `no-notes`: there are none.
  * - `empty-notes`: nothing was written into them yet.
  * - `unreadable`: they cannot be read.
- * - `unknown-message`: the last message that they have is not in the conversation any more, or nobody knows which it
- *   is, as no update has come to its end yet.
+ * - `unknown-message`: which messages they cover is not known, or the last of them is not in the conversation any
+ *   more.
  */
 export type CompactionReason = "off" | "no-notes" | "empty-notes" | "unreadable" | "unknown-message";
 

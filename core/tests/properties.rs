@@ -683,7 +683,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_compaction_keeps_is_whole(
+    fn what_a_compaction_keeps_is_whole_and_misses_nothing(
         messages in calls_and_results(),
         last in option::of(0u8..6),
         boundary in option::of(0usize..24),
@@ -700,7 +700,12 @@ proptest! {
             prop_assert!(cut.notes.is_none() && cut.reason.is_some());
             return Ok(());
         };
-        prop_assert!(from <= messages.len());
+        // What goes is covered, or there is the message of the last compaction in its place.
+        let last = messages.iter().position(|message| message.id == question.last_summarised);
+        let covered = last.map(|at| at + 1);
+        prop_assert!(question.last_summarised.is_some() && covered.is_some());
+        let replaced = boundary.filter(|at| *at < messages.len());
+        prop_assert!(Some(from) <= covered.max(replaced));
         let ids = |part: &[Message], wants_calls: bool| -> Vec<String> {
             part.iter()
                 .flat_map(|message| match &message.content {
@@ -714,6 +719,20 @@ proptest! {
                 })
                 .collect()
         };
+        // And no answer is torn apart.
+        let answers: Vec<(usize, &Message)> = messages
+            .iter()
+            .enumerate()
+            .filter(|(_, message)| message.role == Role::Assistant)
+            .collect();
+        for pair in answers.windows(2) {
+            let ((before, one), (after, two)) = (pair[0], pair[1]);
+            let mut between = messages.iter().take(after).skip(before + 1);
+            let is_one = one.id.is_some()
+                && one.id == two.id
+                && between.all(|message| !ids(std::slice::from_ref(message), false).is_empty());
+            prop_assert!(!is_one || from <= before || after < from);
+        }
         let (gone, kept) = messages.split_at(from);
         let (calls, before) = (ids(kept, true), ids(gone, true));
         for result in ids(kept, false) {

@@ -495,10 +495,11 @@ def compaction_cut(
 ) -> _types.Compaction:
     """
     Put notes in place of the messages that they cover. What came after `last_summarised`, the last message that
-    they have (None when that is not known), is kept, and before it so much that there are 10,000 tokens
-    and five messages with text, but no more once there are 40,000 tokens. A result of a tool is kept with
-    its call. `template` is what the notes began as, `boundary` the index of the message that the last
-    compaction has put in place of others.
+    they have, is kept, and before it so much that there are 10,000 tokens and five messages with text, but no
+    more once there are 40,000 tokens. A result of a tool is kept with its call, and the parts of an answer
+    together. None means that it is not known what the notes cover, and so they cannot be used. `template` is
+    what the notes began as, `boundary` the index of the message that the last compaction has put in place of
+    others: what is kept reaches back to the one behind it at most, and to it when the notes end before it.
 
     Raises `InputError` with code `invalid-argument` for what is no message.
 

@@ -1282,7 +1282,8 @@ class SessionNotes:
         Args:
             messages: The whole conversation.
             boundary: The index of the message that the last compaction has put in place of others;
-                what is kept reaches back to the one behind it at most.
+                what is kept reaches back to the one behind it at most, and to it when the notes
+                end before it.
             state: `state` of the last update of this session, after a restart.
 
         Raises:

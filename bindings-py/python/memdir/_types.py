@@ -222,7 +222,9 @@ Awake = Literal[
 NotesOutcome = Literal["done", "skipped", "failed"]
 """What became of an update of the notes of a session.
 
-- `done`: a model has looked at what is new; it may have changed nothing.
+- `done`: a model has looked at what is new. When it has changed nothing, or was at its limits
+  (`ended`), or left it at a call that was refused, the same messages are looked at again when the
+  conversation has grown.
 - `skipped`: there was nothing to be done; `reason` says why.
 - `failed`: it did not come to its end. What was written by then stays, and the same messages are
   looked at again the next time.
@@ -246,8 +248,8 @@ CompactionReason = Literal["off", "no-notes", "empty-notes", "unreadable", "unkn
 - `no-notes`: there are none.
 - `empty-notes`: nothing was written into them yet.
 - `unreadable`: they cannot be read; an event says why.
-- `unknown-message`: the last message that they have is not in the conversation any more, or nobody
-  knows which it is, as no update has come to its end yet.
+- `unknown-message`: which messages they cover is not known, or the last of them is not in the
+  conversation any more.
 """
 
 Block: type[dict[str, Any]] = dict
@@ -1333,10 +1335,12 @@ class NotesState:
     `dataclasses.asdict` gives what JSON can hold, and `NotesState(**it)` takes that again.
 
     Attributes:
-        last_tokens: The tokens that the conversation had at the last update; None before the first
-            one.
-        cursor: The last message that an update has looked at.
-        last_summarised: The last message of which the notes have what matters.
+        last_tokens: The tokens that the conversation had at the last update, without those of
+            messages that were left to the next one; None before the first one.
+        cursor: The last message that an update has looked at which came to its end. What comes
+            behind it is shown to the next one.
+        last_summarised: The last message of which the notes have what matters: the end of a turn,
+            and not behind `cursor`. None as long as there is none.
 
     """
 

@@ -156,9 +156,27 @@ pub(crate) fn first_new(messages: &dyn Conversation, cursor: Option<&str>) -> Re
     Ok(at.map_or(0, |at| at.saturating_add(1)))
 }
 
-/// Where the message is that is recognised by this; the last one, should there be several.
-pub(crate) fn place_of(messages: &dyn Conversation, cursor: &str) -> Result<Option<usize>, Error> {
-    for at in (0..messages.len()).rev() {
+/// Where the message is that is recognised by this; the last one, should there be several, as it is the nearest to
+/// what is new.
+fn place_of(messages: &dyn Conversation, cursor: &str) -> Result<Option<usize>, Error> {
+    find_place(messages, cursor, (0..messages.len()).rev())
+}
+
+/// The same for whoever must not pass anything over: the first one, since in a conversation without ids the same
+/// is said again ("continue", "ok"), and an answer in parts gives all of them one id.
+pub(crate) fn first_place_of(
+    messages: &dyn Conversation,
+    cursor: &str,
+) -> Result<Option<usize>, Error> {
+    find_place(messages, cursor, 0..messages.len())
+}
+
+fn find_place(
+    messages: &dyn Conversation,
+    cursor: &str,
+    places: impl Iterator<Item = usize>,
+) -> Result<Option<usize>, Error> {
+    for at in places {
         let is_it = match messages.id(at)? {
             Some(id) => id == cursor || known_by(id) == cursor,
             None => cursor.starts_with("sha256:") && recognised(messages, at)? == cursor,

@@ -8,7 +8,7 @@ mod talk;
 use serde::{Deserialize, Serialize};
 
 pub use decide::{ExtractionDecision, ExtractionGate, Verdict, decide_extraction};
-pub(crate) use decide::{finished, first_new, is_final, place_of, recognised};
+pub(crate) use decide::{finished, first_new, first_place_of, is_final, recognised};
 pub use talk::conversation_text;
 pub(crate) use talk::{first_talk, result as result_text, talk};
 

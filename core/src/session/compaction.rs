@@ -8,7 +8,7 @@ use super::sections::{cut_sections, notes_are_empty};
 use super::tokens::{estimate_tokens, message_tokens};
 use crate::conversation::{Block, Content, Message};
 use crate::error::Error;
-use crate::extract::place_of;
+use crate::extract::first_place_of;
 use crate::limits::{SESSION_KEEP_LEAST_TOKENS, SESSION_KEEP_MESSAGES, SESSION_KEEP_MOST_TOKENS};
 use crate::model::Role;
 
@@ -19,7 +19,7 @@ pub struct CompactionQuestion {
     /// The conversation.
     pub messages: Vec<Message>,
     /// The last message of which the notes have what matters; null when that is not known, as in a session
-    /// that was taken up again.
+    /// that was taken up again without its state. Where several messages have this id, the first counts.
     #[serde(default)]
     pub last_summarised: Option<String>,
     /// The notes; null when there are none.
@@ -27,8 +27,10 @@ pub struct CompactionQuestion {
     pub notes: Option<String>,
     /// What they began as.
     pub template: String,
-    /// The message that the last compaction has put in place of others, by its index; what is kept reaches
-    /// back to the one behind it at most. Null when there was none, or it need not be heeded.
+    /// The message that the last compaction has put in place of others, by its index. What is kept reaches
+    /// back to the one behind it at most; it is kept itself when the notes end before it, as it stands for what
+    /// they do not cover. Null when there was none, or it need not be heeded; what is no message's index counts
+    /// as null.
     #[serde(default)]
     pub boundary: Option<usize>,
 }
@@ -45,8 +47,7 @@ pub enum CompactionReason {
     EmptyNotes,
     /// They cannot be read.
     Unreadable,
-    /// The last message that they have is not in the conversation any more, or nobody knows which it is, as no update
-    /// has come to its end yet.
+    /// Which messages they cover is not known, or the last of them is not in the conversation any more.
     UnknownMessage,
 }
 
@@ -80,7 +81,7 @@ impl Compaction {
 /// Puts notes in place of the messages that they cover (facts 8.4). What came after the last message that they
 /// cover is kept, and so many messages before it that there are 10,000 tokens and five messages with text,
 /// but none more once there are 40,000 tokens. A result of a tool is kept with its call, and the parts of
-/// one answer are kept together.
+/// one answer are kept together, with the results between them.
 ///
 /// # Errors
 /// `invalid-argument` for what is no message.
@@ -92,20 +93,21 @@ pub fn compaction_cut(question: &CompactionQuestion) -> Result<Compaction, Error
     if notes_are_empty(notes, &question.template) {
         return Ok(Compaction::without_notes(CompactionReason::EmptyNotes));
     }
-    let covered = match &question.last_summarised {
-        None => messages.len(),
-        Some(id) => match place_of(messages, id)? {
-            Some(at) => at.saturating_add(1),
-            None => return Ok(Compaction::without_notes(CompactionReason::UnknownMessage)),
-        },
+    let last = match &question.last_summarised {
+        Some(id) => first_place_of(messages, id)?,
+        None => None,
     };
-    let floor = question
-        .boundary
-        .map_or(0, |boundary| boundary.saturating_add(1));
-    let (after, before) = (messages.iter().skip(covered), messages.iter().take(covered));
+    // Old notes may cover little of a session that was taken up again, and nobody would miss the rest in time.
+    let Some(last) = last else {
+        return Ok(Compaction::without_notes(CompactionReason::UnknownMessage));
+    };
+    let covered = last.saturating_add(1);
+    let boundary = question.boundary.filter(|at| *at < messages.len());
+    let floor = boundary.map_or(0, |boundary| boundary.saturating_add(1));
+    let mut from = boundary.map_or(covered, |boundary| covered.max(boundary));
+    let (after, before) = (messages.iter().skip(from), messages.iter().take(from));
     let mut kept = Kept::default();
     after.for_each(|message| kept.add(message));
-    let mut from = covered;
     for message in before.rev() {
         if from <= floor || kept.is_enough() {
             break;
@@ -149,30 +151,31 @@ impl Kept {
     }
 }
 
-/// Goes so far back that each result that is kept has its call, and each answer all of its parts. This goes
-/// behind a boundary if it must: a provider refuses a conversation without the calls.
-fn whole(messages: &[Message], mut from: usize) -> usize {
-    loop {
-        let back = with_parts(messages, with_calls(messages, from));
-        if back == from {
-            return from;
-        }
-        from = back;
-    }
-}
-
-fn with_calls(messages: &[Message], mut from: usize) -> usize {
+/// Goes so far back that each result that is kept has its call, and each answer all of its parts: those with its
+/// id, between which nobody speaks. This goes behind a boundary if it must: a provider refuses a conversation without
+/// the calls.
+fn whole<'a>(messages: &'a [Message], mut from: usize) -> usize {
     let kept = messages.get(from..).unwrap_or_default();
     let calls: BTreeSet<&str> = kept.iter().flat_map(blocks).filter_map(call).collect();
     let results = kept.iter().flat_map(blocks).filter_map(answered);
     let mut wanted: BTreeSet<&str> = results.filter(|id| !calls.contains(id)).collect();
     // Results of what was gone by, which matter once it is kept.
     let mut passed: BTreeSet<&str> = BTreeSet::new();
+    let answer_of = |message: &'a Message| {
+        let id = message.id.as_deref();
+        id.filter(|_| message.role == Role::Assistant)
+    };
+    // The answer that the next message further back may be a part of.
+    let mut answer = kept
+        .iter()
+        .find(|message| speaks(message))
+        .and_then(answer_of);
     for (at, message) in messages.iter().enumerate().take(from).rev() {
-        if wanted.is_empty() {
+        if wanted.is_empty() && answer.is_none() {
             break;
         }
-        let mut is_wanted = false;
+        let id = answer_of(message);
+        let mut is_wanted = id.is_some() && id == answer;
         for id in blocks(message).filter_map(call) {
             is_wanted |= wanted.remove(id);
             passed.remove(id);
@@ -182,34 +185,18 @@ fn with_calls(messages: &[Message], mut from: usize) -> usize {
             from = at;
             wanted.append(&mut passed);
         }
-    }
-    from
-}
-
-/// Between the parts of one answer stand at most the results of its calls.
-fn with_parts(messages: &[Message], mut from: usize) -> usize {
-    let mut kept = messages.iter().skip(from).skip_while(|it| is_results(it));
-    let answer = |message: &Message| {
-        let is_answer = message.role == Role::Assistant;
-        message.id.clone().filter(|_| is_answer)
-    };
-    let Some(first) = kept.next().and_then(answer) else {
-        return from;
-    };
-    for (at, message) in messages.iter().enumerate().take(from).rev() {
-        if answer(message).is_some_and(|id| id == first) {
-            from = at;
-        } else if !is_results(message) {
-            break;
+        if speaks(message) {
+            answer = id.filter(|_| is_wanted);
         }
     }
     from
 }
 
-/// Whether a message holds nothing but results of tools.
-fn is_results(message: &Message) -> bool {
-    let mut all = blocks(message).peekable();
-    all.peek().is_some() && all.all(|block| answered(block).is_some())
+/// Whether a message is a person's or a model's, and not only results of tools or what the agent's program says.
+fn speaks(message: &Message) -> bool {
+    let mut blocks = blocks(message).peekable();
+    let is_results = blocks.peek().is_some() && blocks.all(|block| answered(block).is_some());
+    !message.is_meta && !is_results
 }
 
 fn blocks(message: &Message) -> impl Iterator<Item = &Block> {

@@ -8,7 +8,7 @@ use super::{Found, Store, find};
 use crate::agent::{self, NotesDesk, Plan, can_edit, notes_tools};
 use crate::conversation::{Block, Content, Conversation, Message};
 use crate::error::{Error, ErrorCode};
-use crate::extract::{RunEnd, first_new, first_talk, is_final, place_of, recognised};
+use crate::extract::{RunEnd, first_new, first_place_of, first_talk, is_final, recognised};
 use crate::flow::{Event, Flow, Host};
 use crate::limits::{
     EXTRACT_PAUSE_MS, EXTRACT_TALK_BYTES, RUN_MAX_TOKENS, SESSION_FOLDER, SESSION_MAX_TURNS,
@@ -623,7 +623,7 @@ impl AskedNotes {
     fn still_due(mut self, state: &NotesState) -> Result<Result<Self, NotesSkip>, Error> {
         if state.cursor != self.cursor {
             let at = match &state.cursor {
-                Some(cursor) => place_of(&self.messages, cursor)?,
+                Some(cursor) => first_place_of(&self.messages, cursor)?,
                 None => None,
             };
             // That one was asked for later, and has seen all of these.

@@ -15,6 +15,7 @@ mod extracting;
 mod failures;
 mod folder;
 mod network;
+mod noting;
 mod perform;
 mod random;
 mod serial;
@@ -43,6 +44,7 @@ pub use extracting::{
 pub use failures::FAILURES;
 pub use folder::{Folder, Kept};
 pub use network::{Exchange, Network};
+pub use noting::{NOTES_FILE, edit_notes, note, notes_options, talk};
 pub use random::Random;
 pub use serial::{Ended, Serial};
 pub use session::{OLD_MS, Session, codes, memory, paths};

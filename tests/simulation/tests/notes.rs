@@ -8,26 +8,24 @@
 )]
 
 use memdir_core::ErrorCode;
-use memdir_core::conversation::{Block, Content, Conversation, Message};
+use memdir_core::conversation::{Content, Conversation, Message};
 use memdir_core::error::Error;
 use memdir_core::extract::RunEnd;
 use memdir_core::flow::{Effect, FailureCode};
-use memdir_core::model::Role;
 use memdir_core::report::ReportCode;
 use memdir_core::session::{
     Compaction, CompactionOptions, CompactionReason, NotesOptions, NotesOutcome, NotesResult,
     NotesSkip, NotesState,
 };
-use memdir_core::store::{Features, OpenOptions, Store};
+use memdir_core::store::{OpenOptions, Store};
 use memdir_simulation::{
-    Asked, Attempt, Body, FaultKind, Network, Process, Progress, Running, SimHost, answering, call,
-    end, extract_options, extract_tree, results, say, turn,
+    Asked, Attempt, Body, FaultKind, NOTES_FILE, Network, Process, Progress, Running, SimHost,
+    answering, call, edit_notes, end, extract_tree, note, notes_options, results, say, talk, turn,
 };
 use serde_json::{Value, json};
 
 const PROJECT: &str = "/home/ada/.claude/projects/-code-shop";
 const FOLDER: &str = "/home/ada/.claude/projects/-code-shop/s-1/session-memory";
-const FILE: &str = "/home/ada/.claude/projects/-code-shop/s-1/session-memory/summary.md";
 const CONFIG: &str = "/home/ada/.claude/session-memory/config";
 const HEADINGS: [&str; 10] = [
     "# Session Title",
@@ -42,95 +40,12 @@ const HEADINGS: [&str; 10] = [
     "# Worklog",
 ];
 
-fn options() -> OpenOptions {
-    OpenOptions {
-        home: Some("/home/ada".to_owned()),
-        ..extract_options(Features::default())
-    }
-}
-
 fn store() -> Store {
-    Store::new(options())
+    Store::new(notes_options())
 }
 
 fn host(turns: Vec<Value>) -> (SimHost, Asked) {
     answering(extract_tree(), turns)
-}
-
-fn message(id: &str, role: Role, blocks: Vec<Block>, tokens: u64) -> Message {
-    Message {
-        id: Some(id.to_owned()),
-        role,
-        content: Content::Blocks(blocks),
-        is_meta: false,
-        tokens: Some(tokens),
-    }
-}
-
-fn text(text: &str) -> Block {
-    Block::Text {
-        text: text.to_owned(),
-    }
-}
-
-/// A conversation of so many turns, each with one call of a tool and 4,000 tokens: 12,000 and three calls are three
-/// turns.
-fn talk(turns: usize) -> Vec<Message> {
-    let mut all = Vec::new();
-    for number in 1..=turns {
-        let id = format!("call{number}");
-        let asked = format!("question number {number} of mine");
-        let called = Block::ToolUse {
-            id: id.clone(),
-            name: "Read".to_owned(),
-            input: json!({}),
-        };
-        let result = Block::ToolResult {
-            tool_use_id: id,
-            content: json!("what it says"),
-            is_error: false,
-        };
-        all.push(message(
-            &format!("u{number}"),
-            Role::User,
-            vec![text(&asked)],
-            1_000,
-        ));
-        all.push(message(
-            &format!("c{number}"),
-            Role::Assistant,
-            vec![called],
-            1_000,
-        ));
-        all.push(message(
-            &format!("r{number}"),
-            Role::User,
-            vec![result],
-            1_000,
-        ));
-        all.push(message(
-            &format!("a{number}"),
-            Role::Assistant,
-            vec![text("Done.")],
-            1_000,
-        ));
-    }
-    all
-}
-
-fn edit(old: &str, new: &str) -> Value {
-    call(
-        "Edit",
-        &json!({"file_path": FILE, "old_string": old, "new_string": new}),
-    )
-}
-
-/// Writes a line below a heading's line in italics.
-fn note(line: &str) -> Value {
-    edit(
-        "\n\n# Task specification",
-        &format!("\n{line}\n\n# Task specification"),
-    )
 }
 
 fn update_with(
@@ -160,7 +75,7 @@ fn file(host: &SimHost, path: &str) -> Option<String> {
 }
 
 fn notes(host: &SimHost) -> String {
-    file(host, FILE).unwrap()
+    file(host, NOTES_FILE).unwrap()
 }
 
 /// Everything on the disk but the notes, and what is left over beside them.
@@ -168,7 +83,7 @@ fn others(host: &SimHost) -> Vec<(String, Vec<u8>)> {
     let nodes = host.tree.nodes().iter();
     nodes
         .filter_map(|(path, node)| match &node.body {
-            Body::File(bytes) if path != FILE.as_bytes() => {
+            Body::File(bytes) if path != NOTES_FILE.as_bytes() => {
                 Some((String::from_utf8_lossy(path).into_owned(), bytes.clone()))
             }
             _ => None,
@@ -214,7 +129,7 @@ fn the_first_update_makes_the_file_and_the_model_edits_it() {
         asked.all().last()
     );
     assert_eq!((result.changed, result.turns), (true, 2));
-    assert_eq!(result.path.as_deref(), Some(FILE));
+    assert_eq!(result.path.as_deref(), Some(NOTES_FILE));
     assert_eq!(result.ended, Some(RunEnd::Answered));
     assert_eq!(
         result.state,
@@ -232,7 +147,7 @@ fn the_first_update_makes_the_file_and_the_model_edits_it() {
     assert_eq!(italics.count(), HEADINGS.len());
     assert_eq!(text.matches("Mending the login.").count(), 1);
     let modes = |path: &str| host.tree.nodes()[path.as_bytes()].mode & 0o777;
-    assert_eq!((modes(FOLDER), modes(FILE)), (0o700, 0o600));
+    assert_eq!((modes(FOLDER), modes(NOTES_FILE)), (0o700, 0o600));
     assert_eq!(others(&host), before);
     // What the model is told.
     let first = &asked.all()[0];
@@ -245,7 +160,7 @@ fn the_first_update_makes_the_file_and_the_model_edits_it() {
     assert_eq!(names, ["Read", "Edit"]);
     let told = first["messages"][0].to_string();
     for part in [
-        FILE,
+        NOTES_FILE,
         "question number 1 of mine",
         "question number 3 of mine",
         "# Worklog",
@@ -256,7 +171,7 @@ fn the_first_update_makes_the_file_and_the_model_edits_it() {
     assert!(!told.contains("{{"), "{told}");
     let session = store.session("s-1".to_owned());
     assert_eq!(host.run(session.notes()).unwrap(), Some(text));
-    assert_eq!(host.run(session.path()).unwrap(), FILE);
+    assert_eq!(host.run(session.path()).unwrap(), NOTES_FILE);
 }
 
 #[test]
@@ -273,7 +188,9 @@ fn it_is_done_when_the_conversation_has_grown_and_tools_were_called() {
         (NotesOutcome::Skipped, Some(NotesSkip::NotDue))
     );
     assert_eq!(early.state, NotesState::default());
-    assert!(file(&host, FILE).is_none() && !host.tree.nodes().contains_key(PROJECT.as_bytes()));
+    assert!(
+        file(&host, NOTES_FILE).is_none() && !host.tree.nodes().contains_key(PROJECT.as_bytes())
+    );
     assert_eq!(
         update(&mut host, &store, &talk(3)).outcome,
         NotesOutcome::Done
@@ -319,6 +236,7 @@ fn force_and_a_natural_break() {
     let result = update_with(&mut host, &store, &Vec::new(), forced).unwrap();
     assert_eq!(result.reason, Some(NotesSkip::NothingNew));
     // 12,000 tokens and two calls since: a break only where it is asked for, and none within a turn.
+    say(&mut host, vec![turn(&[note("one")])]);
     let store = self::store();
     assert_eq!(
         update(&mut host, &store, &talk(3)).outcome,
@@ -341,35 +259,12 @@ fn force_and_a_natural_break() {
 }
 
 #[test]
-fn within_a_turn_and_without_a_change_no_message_is_covered() {
-    let (mut host, _) = host(vec![
-        turn(&[note("one")]),
-        json!("Done."),
-        json!("Nothing."),
-    ]);
-    let store = store();
-    let mut within = talk(4);
-    within.truncate(14);
-    let result = update(&mut host, &store, &within);
-    assert_eq!(result.outcome, NotesOutcome::Done, "{result:?}");
-    assert_eq!(result.state.cursor.as_deref(), Some("c4"));
-    assert_eq!(result.state.last_summarised, None);
-    let result = update(&mut host, &store, &talk(8));
-    assert_eq!(
-        (result.outcome, result.changed),
-        (NotesOutcome::Done, false)
-    );
-    assert_eq!(result.state.cursor.as_deref(), Some("a8"));
-    assert_eq!(result.state.last_summarised, None);
-}
-
-#[test]
 fn what_the_model_was_not_shown_comes_the_next_time() {
     let mut messages = talk(12);
     for number in 1..=12 {
         let mut long = format!("question-{number}. ");
         long.push_str(&"word ".repeat(6_000));
-        messages[(number - 1) * 4].content = Content::Blocks(vec![text(&long)]);
+        messages[(number - 1) * 4].content = Content::Text(long);
     }
     let turns = (0..4).flat_map(|round| [turn(&[note(&format!("round {round}"))]), json!("Done.")]);
     let (mut host, asked) = host(turns.collect());
@@ -417,34 +312,6 @@ fn code_may_hold_lines_that_look_like_headings() {
 }
 
 #[test]
-fn an_update_that_is_cut_short_covers_nothing() {
-    let messages = talk(3);
-    let mut turns = vec![turn(&[note("one")])];
-    turns.extend(vec![turn(&[edit("not there", "x")]); 9]);
-    let (mut host, _) = host(turns);
-    let store = store();
-    let cut = update(&mut host, &store, &messages);
-    assert_eq!(cut.ended, Some(RunEnd::Turns));
-    assert!(cut.changed);
-    assert_eq!(
-        (&cut.state.cursor, &cut.state.last_summarised),
-        (&None, &None)
-    );
-    let without = compaction(&mut host, &store, &messages);
-    assert_eq!(without.reason, Some(CompactionReason::UnknownMessage));
-    // The same are looked at once more, when the conversation has grown.
-    assert_eq!(
-        update(&mut host, &store, &messages).reason,
-        Some(NotesSkip::NotDue)
-    );
-    say(&mut host, vec![turn(&[note("two")])]);
-    let messages = talk(5);
-    let done = update(&mut host, &store, &messages);
-    assert_eq!(done.state.last_summarised.as_deref(), Some("a5"));
-    assert_eq!(compaction(&mut host, &store, &messages).reason, None);
-}
-
-#[test]
 fn everything_else_is_denied_with_a_reason() {
     let file = |name: &str, path: &str| {
         let input =
@@ -452,7 +319,7 @@ fn everything_else_is_denied_with_a_reason() {
         call(name, &input)
     };
     let denied = vec![
-        file("Write", FILE),
+        file("Write", NOTES_FILE),
         file("Edit", "/code/shop/main.rs"),
         file("Edit", "/mem/feedback_tests.md"),
         file(
@@ -466,24 +333,24 @@ fn everything_else_is_denied_with_a_reason() {
             "Read",
             "/home/ada/.claude/projects/-code-shop/s-1/session-memory/../../../../x",
         ),
-        file("Delete", FILE),
+        file("Delete", NOTES_FILE),
         call("Bash", &json!({"command": "ls"})),
         call("Grep", &json!({"pattern": "root", "path": "/etc"})),
         call("Task", &json!({})),
         call("Edit", &json!("x")),
         call(
             "Edit",
-            &json!({"file_path": FILE, "old_string": 3, "new_string": "x"}),
+            &json!({"file_path": NOTES_FILE, "old_string": 3, "new_string": "x"}),
         ),
-        edit("", "x"),
-        edit("does not stand there", "x"),
-        edit("\n# Worklog", "\n# Work log"),
-        edit("# Current State\n", ""),
-        edit("# Worklog\n", "# Worklog\n# Worklog\n"),
-        edit("# Session Title", "# Session Title\n\0"),
+        edit_notes("", "x"),
+        edit_notes("does not stand there", "x"),
+        edit_notes("\n# Worklog", "\n# Work log"),
+        edit_notes("# Current State\n", ""),
+        edit_notes("# Worklog\n", "# Worklog\n# Worklog\n"),
+        edit_notes("# Session Title", "# Session Title\n\0"),
     ];
     let count = denied.len();
-    let italic = edit("_What was done, step by step, in a few words each_\n", "");
+    let italic = edit_notes("_What was done, step by step, in a few words each_\n", "");
     let all: Vec<Value> = denied.into_iter().chain([italic]).collect();
     let (mut host, asked) = host(vec![turn(&all)]);
     let before = others(&host);
@@ -522,7 +389,7 @@ fn an_edit_of_a_person_meanwhile_wins() {
     let turns = [
         turn(&[note("of the model")]),
         turn(&[
-            call("Read", &json!({"file_path": FILE})),
+            call("Read", &json!({"file_path": NOTES_FILE})),
             note("of the model"),
         ]),
     ];
@@ -535,12 +402,12 @@ fn an_edit_of_a_person_meanwhile_wins() {
     let mut is_first = true;
     host.script = Some(Box::new(move |effect, tree| {
         if is_model(effect) && std::mem::take(&mut is_first) {
-            let Body::File(bytes) = tree.nodes()[FILE.as_bytes()].body.clone() else {
+            let Body::File(bytes) = tree.nodes()[NOTES_FILE.as_bytes()].body.clone() else {
                 panic!("no file");
             };
             let text = String::from_utf8(bytes).unwrap();
             tree.file(
-                FILE,
+                NOTES_FILE,
                 text.replace("# Worklog\n", "# Worklog\n- of a person\n"),
             );
         }
@@ -572,7 +439,7 @@ fn a_person_may_write_before_each_effect() {
             let is_rename = matches!(effect, Effect::Rename { .. });
             if number >= at && !wrote && !is_rename && tree.nodes().contains_key(FOLDER.as_bytes())
             {
-                tree.file(FILE, "# Current State\nof a person\n");
+                tree.file(NOTES_FILE, "# Current State\nof a person\n");
                 wrote = true;
                 seen.set(true);
             }
@@ -596,12 +463,12 @@ fn a_person_may_write_before_each_effect() {
 
 #[test]
 fn notes_that_are_there_are_kept_and_empty_ones_begin_anew() {
-    let (mut host, asked) = host(vec![turn(&[edit("old", "new")])]);
-    host.tree.file(FILE, "\u{FEFF}my own\r\nold\r\n");
+    let (mut host, asked) = host(vec![turn(&[edit_notes("old", "new")])]);
+    host.tree.file(NOTES_FILE, "\u{FEFF}my own\r\nold\r\n");
     let result = update(&mut host, &store(), &talk(3));
     assert!(result.changed, "{:?}", asked.all().last());
     assert_eq!(notes(&host), "\u{FEFF}my own\r\nnew\r\n");
-    host.tree.file(FILE, " \n");
+    host.tree.file(NOTES_FILE, " \n");
     update(&mut host, &store(), &talk(3));
     assert_eq!(headings(&notes(&host)), HEADINGS);
 }
@@ -614,7 +481,7 @@ fn what_is_too_long_is_to_be_condensed() {
         .iter()
         .map(|heading| format!("{heading}\n{long}\n"))
         .collect();
-    host.tree.file(FILE, &text);
+    host.tree.file(NOTES_FILE, &text);
     let result = update(&mut host, &store(), &talk(3));
     let told = asked.all()[0]["messages"][0].to_string();
     for part in [
@@ -636,10 +503,10 @@ fn what_is_too_long_is_to_be_condensed() {
     for heading in HEADINGS {
         text.push_str(&format!("{heading}\nfine\n"));
     }
-    host.tree.file(FILE, text);
+    host.tree.file(NOTES_FILE, text);
     let asked = say(
         &mut host,
-        vec![turn(&[edit(
+        vec![turn(&[edit_notes(
             "# Worklog\nfine",
             &format!("# Worklog\n{long}"),
         )])],
@@ -661,7 +528,7 @@ fn what_is_too_long_is_to_be_condensed() {
 
 #[test]
 fn templates_and_prompts_of_the_user() {
-    let (mut host, asked) = host(vec![turn(&[edit("Notes:\n", "Notes:\nMending.\n")])]);
+    let (mut host, asked) = host(vec![turn(&[edit_notes("Notes:\n", "Notes:\nMending.\n")])]);
     host.tree.file(format!("{CONFIG}/template.md"), "Notes:\n");
     host.tree.file(
         format!("{CONFIG}/prompt.md"),
@@ -673,7 +540,7 @@ fn templates_and_prompts_of_the_user() {
     assert_eq!(notes(&host), "Notes:\nMending.\n");
     let told = asked.all()[0]["messages"][0].to_string();
     assert!(
-        told.contains(&format!("Keep {FILE}. It says: Notes:")) && told.contains("{{other}}"),
+        told.contains(&format!("Keep {NOTES_FILE}. It says: Notes:")) && told.contains("{{other}}"),
         "{told}"
     );
     assert!(told.contains("question number 3"), "{told}");
@@ -681,7 +548,7 @@ fn templates_and_prompts_of_the_user() {
         compaction(&mut host, &store, &talk(3)).notes.as_deref(),
         Some("Notes:\nMending.\n")
     );
-    host.tree.file(FILE, "Notes:\n");
+    host.tree.file(NOTES_FILE, "Notes:\n");
     let none = compaction(&mut host, &store, &talk(3));
     assert_eq!(none.reason, Some(CompactionReason::EmptyNotes));
 }
@@ -827,7 +694,7 @@ fn a_failing_model_leaves_the_state() {
 
 #[test]
 fn a_provider_that_has_no_more_to_give_is_left_alone_for_a_while() {
-    let mut options = options();
+    let mut options = notes_options();
     options.model = Some(memdir_core::model::ModelOptions {
         name: "openai/x".to_owned(),
         api_key: None,
@@ -896,8 +763,9 @@ fn two_updates_at_once_are_one() {
         Some(NotesSkip::NotDue)
     );
     // Two that were asked for before either began: the second has nothing to add.
+    say(&mut host, vec![turn(&[note("two")])]);
     let store = self::store();
-    let session = store.session("s-3".to_owned());
+    let session = store.session("s-1".to_owned());
     let older = session.update(&talk(3), NotesOptions::default());
     let newer = session.update(&talk(4), NotesOptions::default());
     assert_eq!(host.run(newer).unwrap().outcome, NotesOutcome::Done);
@@ -957,15 +825,15 @@ fn a_compaction_gets_the_notes_and_what_they_do_not_cover() {
     let other = talk(5).split_off(12);
     let gone = compaction(&mut host, &store, &other);
     assert_eq!(gone.reason, Some(CompactionReason::UnknownMessage));
-    // A session that is taken up again.
-    let resumed = compaction(&mut host, &self::store(), &talk(1));
-    assert_eq!(resumed.keep_from, Some(0));
-    let mut off = options();
+    // A session that is taken up again without its state.
+    let resumed = compaction(&mut host, &self::store(), &talk(4));
+    assert_eq!(resumed.reason, Some(CompactionReason::UnknownMessage));
+    let mut off = notes_options();
     off.env
         .insert("DISABLE_CLAUDE_CODE_SM_COMPACT".to_owned(), "1".to_owned());
     let off = compaction(&mut host, &Store::new(off), &talk(3));
     assert_eq!(off.reason, Some(CompactionReason::Off));
-    host.tree.file(FILE, b"\xFF\xFE");
+    host.tree.file(NOTES_FILE, b"\xFF\xFE");
     let broken = compaction(&mut host, &store, &talk(3));
     assert_eq!(broken.reason, Some(CompactionReason::Unreadable));
     assert_eq!(host.events.last().unwrap().kind, "warning");
@@ -1059,11 +927,11 @@ fn where_there_are_no_notes() {
     let without = [
         OpenOptions {
             cwd: None,
-            ..options()
+            ..notes_options()
         },
         OpenOptions {
             directory: Some(format!("{PROJECT}/s-1")),
-            ..options()
+            ..notes_options()
         },
     ];
     for options in without {
@@ -1075,7 +943,7 @@ fn where_there_are_no_notes() {
         );
         assert_eq!(error.unwrap_err().code, ErrorCode::InvalidArgument);
     }
-    let mut relative = options();
+    let mut relative = notes_options();
     relative
         .env
         .insert("CLAUDE_CONFIG_DIR".to_owned(), "config".to_owned());
@@ -1088,7 +956,7 @@ fn where_there_are_no_notes() {
     assert_eq!(error.unwrap_err().code, ErrorCode::PathRelative);
     let none = OpenOptions {
         model: None,
-        ..options()
+        ..notes_options()
     };
     let error = update_with(
         &mut host,
@@ -1097,7 +965,7 @@ fn where_there_are_no_notes() {
         NotesOptions::default(),
     );
     assert_eq!(error.unwrap_err().code, ErrorCode::NoModel);
-    let mut off = options();
+    let mut off = notes_options();
     off.env
         .insert("CLAUDE_CODE_DISABLE_AUTO_MEMORY".to_owned(), "1".to_owned());
     let off = Store::new(off);
@@ -1122,7 +990,11 @@ fn where_there_are_no_notes() {
 
 #[test]
 fn links_lead_nowhere() {
-    for link in [format!("{PROJECT}/s-1"), FOLDER.to_owned(), FILE.to_owned()] {
+    for link in [
+        format!("{PROJECT}/s-1"),
+        FOLDER.to_owned(),
+        NOTES_FILE.to_owned(),
+    ] {
         let (mut host, _) = host(vec![turn(&[note("one")])]);
         host.tree
             .file("/secret/summary.md", "# Current State\nmine\n");
@@ -1130,7 +1002,7 @@ fn links_lead_nowhere() {
             "/secret/session-memory/summary.md",
             "# Current State\nmine\n",
         );
-        let target = if link == FILE {
+        let target = if link == NOTES_FILE {
             "/secret/summary.md"
         } else {
             "/secret"
@@ -1139,7 +1011,7 @@ fn links_lead_nowhere() {
         if link != format!("{PROJECT}/s-1") {
             host.tree.put(format!("{PROJECT}/s-1"), Body::Folder);
         }
-        if link == FILE {
+        if link == NOTES_FILE {
             host.tree.put(FOLDER, Body::Folder);
         }
         host.tree.link(&link, target);
@@ -1177,7 +1049,7 @@ fn disturbed(at: usize, kind: FaultKind) -> Option<(SimHost, Store, Ended)> {
 
 /// The notes are whole, nothing else was touched, and the next update ends well.
 fn recovers(host: &mut SimHost, store: &Store, cursor: Option<&str>, what: &str) {
-    if let Some(text) = file(host, FILE) {
+    if let Some(text) = file(host, NOTES_FILE) {
         assert_eq!(headings(&text), HEADINGS, "{what}");
         let (one, two) = (text.contains("\none\n"), text.contains("\ntwo\n"));
         assert!(one || !two || what.contains("Fail"), "{what}: {text}");
@@ -1243,7 +1115,7 @@ fn each_fault_at_each_effect() {
                     let is_ours = matches!(failed, Some(ErrorCode::Internal | ErrorCode::Protocol));
                     assert!(!is_ours, "{what}");
                     if let Ok(result) = result.as_ref().unwrap()
-                        && file(&host, FILE).is_some()
+                        && file(&host, NOTES_FILE).is_some()
                     {
                         let text = notes(&host);
                         let is_changed = text.contains("\none\n") || text.contains("\ntwo\n");
@@ -1302,7 +1174,7 @@ fn the_command_shows_and_updates() {
         "{}",
         host.stdout
     );
-    let edit = json!({"file_path": FILE, "old_string": "\n\n# Task", "new_string": "\nMending.\n\n# Task"});
+    let edit = json!({"file_path": NOTES_FILE, "old_string": "\n\n# Task", "new_string": "\nMending.\n\n# Task"});
     let answers = [
         json!({"choices": [{"message": {"role": "assistant", "tool_calls": [{"id": "1", "type": "function",
             "function": {"name": "Edit", "arguments": edit.to_string()}}]}}]}),
@@ -1322,7 +1194,7 @@ fn the_command_shows_and_updates() {
         "{}",
         host.stderr
     );
-    assert_eq!(host.stdout, format!("updated: {FILE}\n"));
+    assert_eq!(host.stdout, format!("updated: {NOTES_FILE}\n"));
     assert!(
         host.stderr.contains("session-notes: turn 1 of 5"),
         "{}",
@@ -1335,7 +1207,7 @@ fn the_command_shows_and_updates() {
     let shown: Value = serde_json::from_str(&host.stdout).unwrap();
     assert_eq!(
         (shown["path"].as_str(), shown["notes"].as_str()),
-        (Some(FILE), Some(notes(&host).as_str()))
+        (Some(NOTES_FILE), Some(notes(&host).as_str()))
     );
     assert_eq!(run(&mut host, "session a/b"), 1);
     assert!(host.stderr.contains("invalid-argument"), "{}", host.stderr);
