@@ -14,7 +14,7 @@ use crate::limits::{FILE_MAX_BYTES, RUN_MAX_CALLS, SESSION_NOTES_TOKENS, SESSION
 use crate::model::ToolDefinition;
 use crate::secrets::scan_secrets;
 use crate::session::file::NotesFile;
-use crate::session::{frame, measure_notes};
+use crate::session::{frame, measure_notes, notes_are_empty};
 use crate::text::quoted;
 
 /// One run's hold on the notes of a session.
@@ -100,6 +100,11 @@ impl NotesDesk {
     /// The notes as the run saw them last.
     pub fn text(&self) -> String {
         self.state().text.clone()
+    }
+
+    /// Whether nothing was noted yet.
+    pub fn is_empty(&self) -> bool {
+        notes_are_empty(&self.state().text, &self.template)
     }
 
     /// What the disk did not let the run do.

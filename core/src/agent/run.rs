@@ -28,6 +28,8 @@ pub(crate) struct Ran {
     pub turns: u32,
     pub usage: Usage,
     pub ended: Option<RunEnd>,
+    /// Whether a call was refused in the last turn that made any: what the model wanted is not done.
+    pub was_refused: bool,
     /// What it failed of; what was done before stays done.
     pub error: Option<Error>,
 }
@@ -124,6 +126,7 @@ pub(crate) async fn run(
                 is_error,
             });
         }
+        ran.was_refused = results.iter().any(|result| result.is_error);
         request.turns.push(ToolTurn {
             answer: answer.answer,
             results,

@@ -1,11 +1,13 @@
 //! `memdir session`: the notes of a session, shown, or brought up to date from a transcript. Each call looks at the
-//! whole transcript.
+//! whole transcript, in as many updates as it takes.
 
 use serde::Serialize;
 
 use super::{extract, print, print_json, report};
+use crate::conversation::Message;
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Host, Stream};
+use crate::report::ReportCode;
 use crate::session::{NotesOptions, NotesOutcome, NotesResult, NotesSkip};
 use crate::store::{SessionNotes, Store};
 use crate::text;
@@ -45,12 +47,21 @@ pub(super) async fn run(
         report: said,
     } = transcript;
     report(host, &said).await?;
-    let options = NotesOptions {
-        force,
-        ..NotesOptions::default()
-    };
-    let asked = session.asked(&messages, options)?;
-    let result = session.update_in(host, asked, !json).await?;
+    let mut result = update(host, &session, &messages, force, json).await?;
+    let mut cursor = None;
+    // One that has not moved would end as it did once more.
+    while is_left(&result) && result.state.cursor != cursor {
+        let next = update(host, &session, &messages, true, json).await?;
+        let mut usage = result.usage;
+        usage.add(next.usage);
+        cursor = result.state.cursor;
+        result = NotesResult {
+            changed: result.changed || next.changed,
+            turns: result.turns.saturating_add(next.turns),
+            usage,
+            ..next
+        };
+    }
     let code = u8::from(result.outcome == NotesOutcome::Failed);
     if json {
         print_json(host, &result).await?;
@@ -78,6 +89,28 @@ pub(super) async fn run(
         (Some(code), Some(message)) => Err(Error::new(code, message)),
         _ => Ok(code),
     }
+}
+
+async fn update(
+    host: &Host,
+    session: &SessionNotes,
+    messages: &Vec<Message>,
+    force: bool,
+    json: bool,
+) -> Result<NotesResult, Error> {
+    let options = NotesOptions {
+        force,
+        ..NotesOptions::default()
+    };
+    let asked = session.asked(messages, options)?;
+    session.update_in(host, asked, !json).await
+}
+
+/// Whether an update did its part, and left messages to the next one.
+fn is_left(result: &NotesResult) -> bool {
+    let mut report = result.report.iter();
+    result.outcome == NotesOutcome::Done
+        && report.any(|entry| entry.code == ReportCode::MessagesLeftOut)
 }
 
 async fn show(host: &Host, session: &SessionNotes, path: &str, json: bool) -> Result<u8, Error> {

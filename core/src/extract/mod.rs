@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use decide::{ExtractionDecision, ExtractionGate, Verdict, decide_extraction};
 pub(crate) use decide::{finished, first_new, first_place_of, is_final, recognised};
 pub use talk::conversation_text;
-pub(crate) use talk::{first_talk, result as result_text, talk};
+pub(crate) use talk::{beginning, result as result_text, talk};
 
 use crate::error::ErrorCode;
 use crate::model::{ToolDefinition, Usage};

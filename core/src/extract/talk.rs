@@ -48,32 +48,36 @@ pub(crate) fn talk(messages: &[Message]) -> (String, usize) {
     (parts.join("\n\n"), left)
 }
 
-/// The first of the messages that fit, for whoever comes back for the rest; and how many of all messages that are.
-pub(crate) fn first_talk(messages: &[Message]) -> (String, usize) {
+/// The first of the messages that fit, and how many they are. For a reader who is to miss nothing: each is there
+/// whole but for calls and results, at least one is, and so is what the agent's program has put in, as the summary
+/// of what was compacted.
+pub(crate) fn beginning(messages: &[Message]) -> (String, usize) {
     let mut parts = Vec::new();
     let mut room = EXTRACT_TALK_BYTES;
-    for (at, message) in messages.iter().enumerate() {
-        let part = if message.is_meta {
-            String::new()
-        } else {
-            one(message)
-        };
-        if part.is_empty() {
-            continue;
-        }
+    let mut shown: usize = 0;
+    for message in messages {
+        let part = one(message);
         if part.len() > room && !parts.is_empty() {
-            return (parts.join("\n\n"), at);
+            break;
         }
-        let (shown, rest) = cut(&part, room);
-        let more = if rest.is_empty() { "" } else { "…" };
-        room = room.saturating_sub(shown.len());
-        parts.push(format!("{shown}{more}"));
+        room = room.saturating_sub(part.len());
+        shown = shown.saturating_add(1);
+        if !part.is_empty() {
+            parts.push(part);
+        }
     }
-    (parts.join("\n\n"), messages.len())
+    let left = messages.len().saturating_sub(shown);
+    if left > 0 {
+        parts.push(format!(
+            "(messages behind these that are shown the next time: {left})"
+        ));
+    }
+    (parts.join("\n\n"), shown)
 }
 
 fn one(message: &Message) -> String {
     let who = match message.role {
+        _ if message.is_meta => "Program",
         Role::User => "User",
         Role::Assistant => "Assistant",
     };

@@ -49,12 +49,14 @@ pub struct NotesOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct NotesState {
-    /// The tokens that the conversation had at the last update; fewer when it has become shorter since.
-    /// Null before the first one.
+    /// The tokens that the conversation had at the last update, without those of messages that were left to the
+    /// next one; fewer when it has become shorter since. Null before the first one.
     pub last_tokens: Option<u64>,
-    /// The last message that an update has looked at. Calls of tools are counted from there.
+    /// The last message that an update has looked at which came to its end. What comes behind it is shown to the
+    /// next one, and calls of tools are counted from there.
     pub cursor: Option<String>,
-    /// The last message of which the notes have what matters, for [`compaction_cut`].
+    /// The last message of which the notes have what matters, for [`compaction_cut`]: the end of a turn, and
+    /// not behind `cursor`. Null as long as there is none.
     pub last_summarised: Option<String>,
 }
 
@@ -62,7 +64,8 @@ pub struct NotesState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotesOutcome {
-    /// A model has looked at what is new; it may have changed nothing.
+    /// A model has looked at what is new. When it has changed nothing, or was at its limits (`ended`), or left
+    /// it at a call that was refused, the same messages are looked at again when the conversation has grown.
     Done,
     /// There was nothing to be done; `reason` says why.
     Skipped,
@@ -130,8 +133,8 @@ pub struct NotesResult {
     pub over_limit: Vec<NotesSection>,
     /// How far it has come, for [`NotesOptions::state`].
     pub state: NotesState,
-    /// What else should be known: what looks like a secret, a template that cannot be read, messages that the
-    /// model was not shown.
+    /// What else should be known: what looks like a secret, a template that cannot be read, messages that are
+    /// left to the next update.
     pub report: Vec<ReportEntry>,
 }
 

@@ -8,7 +8,7 @@ use super::{Found, Store, find};
 use crate::agent::{self, NotesDesk, Plan, can_edit, notes_tools};
 use crate::conversation::{Block, Content, Conversation, Message};
 use crate::error::{Error, ErrorCode};
-use crate::extract::{RunEnd, first_new, first_place_of, first_talk, is_final, recognised};
+use crate::extract::{RunEnd, beginning, first_new, first_place_of, is_final, recognised};
 use crate::flow::{Event, Flow, Host};
 use crate::limits::{
     EXTRACT_PAUSE_MS, EXTRACT_TALK_BYTES, RUN_MAX_TOKENS, SESSION_FOLDER, SESSION_MAX_TURNS,
@@ -23,7 +23,7 @@ use crate::session::file::NotesFile;
 use crate::session::{
     Compaction, CompactionOptions, CompactionQuestion, CompactionReason, NotesDue, NotesOptions,
     NotesOutcome, NotesResult, NotesSkip, NotesState, TEMPLATE, check_id, compaction_cut,
-    measure_notes, message_tokens, session_notes_due,
+    measure_notes, message_tokens, notes_are_empty, session_notes_due,
 };
 
 /// What a run is for, in requests and events.
@@ -43,16 +43,14 @@ struct Session {
     running: Option<Run>,
     /// Until when the provider is left alone, milliseconds since the epoch.
     paused_until: Option<i64>,
-    /// Whether there are notes of which nobody knows what they cover, as the runs were cut short.
-    has_gap: bool,
 }
 
 /// The tokens of the messages in front of one, so that what was counted before is not looked at again.
 #[derive(Clone, Debug)]
 struct Counted {
     next: usize,
-    /// That of the message before.
-    id: String,
+    /// What the message before is recognised by.
+    before: String,
     tokens: u64,
 }
 
@@ -116,10 +114,22 @@ struct Prepared {
     desk: Arc<NotesDesk>,
     plan: Plan,
     report: Vec<ReportEntry>,
+    shown: Shown,
+    /// See [`SessionNotes::goes_on`].
+    goes_on: bool,
+}
+
+/// How far a run sees.
+#[derive(Debug)]
+struct Shown {
+    /// The last message.
     last: Option<String>,
-    is_safe: bool,
-    /// Whether the model is shown all that is new.
-    is_all: bool,
+    /// The last of them that ends a turn: a conversation that is cut within one cannot go on.
+    turn_end: Option<String>,
+    /// The tokens of the conversation up to the last one.
+    tokens: u64,
+    /// How many come behind it.
+    left: usize,
 }
 
 /// The notes of one session of a store; clones are of the same.
@@ -274,16 +284,12 @@ impl SessionNotes {
         };
         let mut report = Vec::new();
         let template = template(host, &found, &mut report).await?;
-        let (last_summarised, has_gap) = {
+        let last_summarised = {
             let mut state = self.store.state();
             let session = state.updates.session(&self.id);
             session.take_up(options.state.as_ref());
-            (session.state.last_summarised.clone(), session.has_gap)
+            session.state.last_summarised.clone()
         };
-        if has_gap && notes.is_some() {
-            let reason = CompactionReason::UnknownMessage;
-            return Ok(Compaction::without_notes(reason));
-        }
         compaction_cut(&CompactionQuestion {
             messages,
             last_summarised,
@@ -361,14 +367,21 @@ impl SessionNotes {
             return Ok(asked);
         }
         let from = first_new(messages, known.cursor.as_deref())?;
-        let new = (from..messages.len()).map(|at| messages.message(at));
-        asked.messages = new.collect::<Result<_, _>>()?;
-        // What comes before them is not kept, and is part of what those without ids are recognised by.
-        for (at, message) in (from..).zip(&mut asked.messages) {
-            message.id = Some(recognised(messages, at)?);
+        let mut tool_calls: u64 = 0;
+        for at in from..messages.len() {
+            tool_calls = tool_calls.saturating_add(calls(&messages.message(at)?));
         }
         asked.last_turn_calls = last_turn_calls(messages)?;
-        if asked.options.request.is_none() && asked.is_due(last_tokens, &asked.messages) {
+        if !asked.is_due(last_tokens, tool_calls) {
+            return Ok(asked);
+        }
+        // Now that it matters, all that may be new, which takes longer to find.
+        let first = match &known.cursor {
+            Some(cursor) => first_place_of(messages, cursor)?,
+            None => None,
+        };
+        asked.messages = behind(messages, first.map_or(0, |at| at.saturating_add(1)))?;
+        if asked.options.request.is_none() {
             asked.options.request = messages.request()?;
         }
         Ok(asked)
@@ -444,15 +457,16 @@ impl SessionNotes {
         host: &Host,
         found: &Found,
         file: NotesFile,
-        mut asked: AskedNotes,
+        asked: AskedNotes,
     ) -> Result<Prepared, Error> {
-        let mut left = 0;
         let mut report = Vec::new();
         let template = template(host, found, &mut report).await?;
         let custom = custom(host, found, "prompt.md", &mut report).await?;
         let notes = file.create(host, &template).await?;
+        let goes_on = self.goes_on(notes_are_empty(&notes, &template));
         let mut tools = notes_tools();
-        let mut shown = None;
+        let mut said = None;
+        let mut shown = asked.messages.len();
         match &asked.options.request {
             Some(request) => {
                 let names = prefix_tools(request)?;
@@ -464,25 +478,25 @@ impl SessionNotes {
                 }
             }
             None => {
-                // What the notes cover may be dropped, so nothing is passed over.
-                let (text, count) = first_talk(&asked.messages);
-                left = asked.messages.len().saturating_sub(count);
-                if left > 0 {
-                    asked.messages.truncate(count);
-                    let message = format!(
-                        "{left} of the new messages were not shown to the model, which is shown {EXTRACT_TALK_BYTES} bytes of them; the next update goes on behind these"
-                    );
-                    report.push(ReportEntry::new("", ReportCode::MessagesLeftOut, message));
-                }
-                shown = Some(text);
+                let (text, count) = beginning(&asked.messages);
+                shown = count;
+                said = Some(text);
             }
+        }
+        let shown = asked.shown(shown);
+        if shown.left > 0 {
+            let message = format!(
+                "{} of the new messages are left to the next update, since the model is shown about {EXTRACT_TALK_BYTES} bytes at a time",
+                shown.left
+            );
+            report.push(ReportEntry::new("", ReportCode::MessagesLeftOut, message));
         }
         let prompt = prompt::session_notes(prompt::Notes {
             path: &file.path,
             notes: &notes,
             measure: &measure_notes(&notes),
             custom: custom.as_deref(),
-            talk: shown.as_deref(),
+            talk: said.as_deref(),
             max_turns: SESSION_MAX_TURNS,
         });
         let desk = Arc::new(NotesDesk::new(file, template, notes));
@@ -504,13 +518,25 @@ impl SessionNotes {
                 max_tokens: RUN_MAX_TOKENS,
             },
             report,
-            is_safe: match asked.messages.last() {
-                Some(last) if left > 0 => last.role == Role::Assistant && is_final(last),
-                _ => !asked.last_turn_calls,
-            },
-            last: asked.messages.last().and_then(|last| last.id.clone()),
-            is_all: left == 0,
+            shown,
+            goes_on,
         })
+    }
+
+    /// Whether the notes hold what earlier updates have looked at. Where somebody has removed them, nothing is
+    /// covered any more, and the next update begins anew.
+    fn goes_on(&self, are_empty: bool) -> bool {
+        let mut state = self.store.state();
+        let state = &mut state.updates.session(&self.id).state;
+        let is_gone = are_empty && state.cursor.is_some();
+        if is_gone {
+            *state = NotesState {
+                // Not as before the first one, so that an older state that is given is not taken up again.
+                last_tokens: Some(0),
+                ..NotesState::default()
+            };
+        }
+        !is_gone
     }
 
     async fn run(
@@ -525,9 +551,8 @@ impl SessionNotes {
             desk,
             plan,
             report,
-            last,
-            is_safe,
-            is_all,
+            shown,
+            goes_on,
         } = prepared;
         let ran = agent::run(host, model, desk.as_ref(), plan, on_terminal).await?;
         let is_stopped = ran.ended == Some(RunEnd::Stopped) || desk.has_refused();
@@ -539,6 +564,12 @@ impl SessionNotes {
             false => ran.error.or_else(|| desk.failure()),
         };
         let text = desk.text();
+        // What was not written down by a run that came to its end is shown to the next one. Only where there is more
+        // than one is shown, it goes on also when it has nothing to add to the notes.
+        let is_done = goes_on
+            && ran.ended == Some(RunEnd::Answered)
+            && !ran.was_refused
+            && (desk.is_changed() || (shown.left > 0 && !desk.is_empty()));
         let mut result = NotesResult::new(NotesOutcome::Done, Some(path), NotesState::default());
         result.changed = desk.is_changed();
         result.turns = ran.turns;
@@ -566,20 +597,14 @@ impl SessionNotes {
         {
             let mut state = self.store.state();
             let session = state.updates.session(&self.id);
-            if error.is_none() && is_all {
+            if error.is_none() && !is_done {
                 session.state.last_tokens = Some(tokens);
-            }
-            // One that was cut short has not written down everything that it was shown.
-            let is_whole =
-                error.is_none() && !matches!(ran.ended, Some(RunEnd::Turns | RunEnd::Tokens));
-            // What was not written down is not covered; and a conversation that is cut in the middle
-            // of a turn cannot go on.
-            if is_whole && desk.is_changed() && is_safe {
-                session.state.last_summarised.clone_from(&last);
-            }
-            session.has_gap = session.state.last_summarised.is_none() && !(is_whole && is_all);
-            if is_whole {
-                session.state.cursor = last;
+            } else if error.is_none() {
+                session.state.last_tokens = Some(shown.tokens);
+                session.state.cursor = shown.last;
+                if desk.is_changed() && shown.turn_end.is_some() {
+                    session.state.last_summarised = shown.turn_end;
+                }
             }
             session.paused_until = paused_until;
             result.state = session.state.clone();
@@ -607,15 +632,36 @@ impl Session {
 }
 
 impl AskedNotes {
-    fn is_due(&self, last_tokens: Option<u64>, new: &[Message]) -> bool {
+    fn is_due(&self, last_tokens: Option<u64>, tool_calls: u64) -> bool {
         self.options.force
             || session_notes_due(&NotesDue {
                 tokens: self.tokens,
                 last_tokens,
-                tool_calls: new.iter().map(calls).fold(0, u64::saturating_add),
+                tool_calls,
                 natural_break: self.options.natural_break,
                 last_turn_calls: self.last_turn_calls,
             })
+    }
+
+    /// How far a run sees that is shown so many of the messages.
+    fn shown(&self, count: usize) -> Shown {
+        let (shown, left) = self.messages.split_at_checked(count).unwrap_or_default();
+        // Behind a part of an answer comes its next one.
+        let ends_turn = |at: &usize| {
+            let next = self.messages.get(at.saturating_add(1));
+            shown.get(*at).is_some_and(is_final)
+                && next.is_none_or(|next| next.role != Role::Assistant)
+        };
+        let id = |at: usize| shown.get(at)?.id.clone();
+        let rest = left.iter().map(message_tokens);
+        Shown {
+            last: shown.last().and_then(|last| last.id.clone()),
+            turn_end: (0..shown.len()).rev().find(ends_turn).and_then(id),
+            tokens: self
+                .tokens
+                .saturating_sub(rest.fold(0, u64::saturating_add)),
+            left: left.len(),
+        }
     }
 
     /// The same without what another update has looked at since it was asked for, or why there is nothing to
@@ -632,7 +678,8 @@ impl AskedNotes {
             };
             self.messages.drain(..=at);
         }
-        if !self.is_due(state.last_tokens, &self.messages) {
+        let tool_calls = self.messages.iter().map(calls);
+        if !self.is_due(state.last_tokens, tool_calls.fold(0, u64::saturating_add)) {
             return Ok(Err(NotesSkip::NotDue));
         }
         if self.messages.iter().all(|message| message.is_meta) {
@@ -640,6 +687,18 @@ impl AskedNotes {
         }
         Ok(Ok(self))
     }
+}
+
+/// The messages from a place on. What comes before them is not kept, and is part of what those without ids are
+/// recognised by.
+fn behind(messages: &dyn Conversation, from: usize) -> Result<Vec<Message>, Error> {
+    let known = (from..messages.len()).map(|at| {
+        Ok(Message {
+            id: Some(recognised(messages, at)?),
+            ..messages.message(at)?
+        })
+    });
+    known.collect()
 }
 
 /// How many tools a message calls.
@@ -676,26 +735,27 @@ fn count(
     if let Some(known) = known
         && known.next < messages.len()
         && let Some(before) = known.next.checked_sub(1)
-        && messages.id(before)?.as_ref() == Some(&known.id)
+        && recognised(messages, before)? == known.before
     {
         counted = Some(known);
     }
     let (from, mut tokens) = counted
         .as_ref()
         .map_or((0, 0), |counted| (counted.next, counted.tokens));
-    for at in from..messages.len() {
-        let message = messages.message(at)?;
-        let next = at.saturating_add(1);
-        let sum = message_tokens(&message).saturating_add(tokens);
-        if next < messages.len() {
-            counted = message.id.map(|id| Counted {
-                next,
-                id,
-                tokens: sum,
-            });
-        }
-        tokens = sum;
+    let Some(last) = messages.len().checked_sub(1) else {
+        return Ok((tokens, counted));
+    };
+    for at in from..last {
+        tokens = tokens.saturating_add(message_tokens(&messages.message(at)?));
     }
+    if let Some(before) = last.checked_sub(1).filter(|_| from < last) {
+        counted = Some(Counted {
+            next: last,
+            before: recognised(messages, before)?,
+            tokens,
+        });
+    }
+    let tokens = tokens.saturating_add(message_tokens(&messages.message(last)?));
     Ok((tokens, counted))
 }
 
