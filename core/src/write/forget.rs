@@ -3,15 +3,16 @@
 
 use super::Next;
 use super::commit::{Change, Current, End, Look, commit, failed, look, trash_failed};
-use super::index::{entry_lines, is_linked, put_back, update_index};
+use super::index::{entry_lines, update_index};
 use super::lock::Lock;
-use super::result::{WriteResult, hash};
+use super::relink::{relink, with_lines};
+use super::result::{WriteOutcome, WriteResult, hash};
 use super::target::{FOLDERS, check_expect, check_target, index_path, unexpected};
 use super::tombstones;
 use super::trash::{self, IndexCut, IndexLine, Reason, Record, Trash};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Failure, FailureCode, FileKind, Host};
-use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, OWN_FOLDER, TRASH_FOLDER, WRITE_ATTEMPTS};
+use crate::limits::{FILE_MAX_BYTES, FOLDER_MODE, OWN_FOLDER, TRASH_FOLDER};
 use crate::memory::Scope;
 use crate::paths::check_relative;
 use crate::report::{ReportCode, ReportEntry};
@@ -28,6 +29,9 @@ pub(crate) struct Forget {
     marked: bool,
     /// Whether the indexes stay as they are.
     alone: bool,
+    /// What an earlier attempt has left in the trash, so that a kill between two loses no line.
+    record: Option<String>,
+    now_ms: i64,
 }
 
 impl Forget {
@@ -36,14 +40,7 @@ impl Forget {
     pub fn new(path: String, expect: Option<String>, place: &Place) -> Result<Self, Error> {
         check_expect(expect.as_deref())?;
         check_target(&path, place)?;
-        Ok(Self {
-            path,
-            expect,
-            cuts: Vec::new(),
-            index_changed: false,
-            marked: false,
-            alone: false,
-        })
+        Ok(Self::begin(path, expect))
     }
 
     /// Any file of the store, for those who know files only.
@@ -52,17 +49,23 @@ impl Forget {
     /// What makes it refused before anything is looked at.
     pub fn any(path: String, expect: Option<String>, place: &Place) -> Result<Self, Error> {
         check_relative(&path, place.platform)?;
-        Ok(Self {
+        Ok(Self::begin(path, expect))
+    }
+
+    fn begin(path: String, expect: Option<String>) -> Self {
+        Self {
             path,
             expect,
             cuts: Vec::new(),
             index_changed: false,
             marked: false,
             alone: false,
-        })
+            record: None,
+            now_ms: 0,
+        }
     }
 
-    /// The same without its lines in the indexes, for those who write these themselves.
+    /// The same as [`Self::any`] without its lines in the indexes, for those who write these themselves.
     ///
     /// # Errors
     /// What makes it refused before anything is looked at.
@@ -78,6 +81,17 @@ impl Forget {
     }
 
     pub(super) async fn attempt(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
+        let mut next = self.try_once(host, lock).await?;
+        if let Next::Done(result) = &mut next
+            && result.outcome != WriteOutcome::Written
+        {
+            let host = &host.shielded();
+            self.take_back(host, lock, &mut result.report).await?;
+        }
+        Ok(next)
+    }
+
+    async fn try_once(&mut self, host: &Host, lock: &Lock<'_>) -> Result<Next, Error> {
         // Begun is finished, whoever cancels.
         let shielded = host.shielded();
         let host = if self.index_changed { &shielded } else { host };
@@ -94,16 +108,15 @@ impl Forget {
         let now = host.now().await;
         host.stop_if_cancelled()?;
         let now_ms = now.map_or(0, |now| now.ms);
-        if let Some(mut result) = unexpected(self.expect.as_deref(), &path, &place, old.as_ref()) {
-            self.take_back(&shielded, lock, now_ms, &mut result.report)
-                .await?;
+        self.now_ms = now_ms;
+        if let Some(result) = unexpected(self.expect.as_deref(), &path, &place, old.as_ref()) {
             return Ok(Next::Done(result));
         }
         let mut report = Vec::new();
         let changes = if self.alone {
             Vec::new()
         } else {
-            self.unlink(host, &place, &mut report).await?
+            self.unlink(host, &place, old.as_ref(), &mut report).await?
         };
         if old.is_none() && changes.is_empty() && !self.index_changed {
             let message = format!("there is no memory {path}; memdir scan lists what there is");
@@ -114,13 +127,16 @@ impl Forget {
         let trash = Trash::open(host, lock, now_ms).await;
         host.stop_if_cancelled()?;
         let trash = trash.map_err(|failure| trash_failed(&failure))?;
-        // What somebody else has cut out and not put back goes with it.
-        let unfinished = match self.cuts.is_empty() {
+        // What somebody else has cut out and not put back goes with the file.
+        let unfinished = match old.is_some() {
             true => trash.unfinished(host, &path).await,
             false => None,
         };
         if let Some((_, record)) = &unfinished {
-            self.cuts.clone_from(&record.cuts);
+            let newer = std::mem::replace(&mut self.cuts, record.cuts.clone());
+            newer
+                .into_iter()
+                .for_each(|cut| self.cut(cut, old.as_ref()));
         }
         let item = trash.item();
         let record = Record {
@@ -138,20 +154,18 @@ impl Forget {
                     .await
             }
         };
-        if ended != Ok(End::Done) || old.is_none() {
-            let _ = shielded
-                .remove(&trash::record_of(&item), lock.within())
-                .await;
+        let record = trash::record_of(&item);
+        let keeps = match ended {
+            Ok(End::Done) => old.is_some(),
+            // What has been cut out is known from it until it is put back or goes with the memory.
+            _ => self.index_changed,
+        };
+        if !keeps {
+            let _ = shielded.remove(&record, lock.within()).await;
         }
-        match ended {
-            Ok(End::Done) => {}
-            Ok(again) => return Ok(again.again().unwrap_or(Next::Changed)),
-            Err(error) => {
-                // It is still there, and so are its lines again.
-                self.take_back(&shielded, lock, now_ms, &mut Vec::new())
-                    .await?;
-                return Err(error);
-            }
+        if ended != Ok(End::Done) {
+            self.record = keeps.then_some(record);
+            return Ok(ended?.again().unwrap_or(Next::Changed));
         }
         if old.is_none() && !self.cuts.is_empty() {
             // Another writer took the file while this one had its lines: they go together.
@@ -164,9 +178,9 @@ impl Forget {
                 let _ = trash.describe(&shielded, &bytes, &record).await;
             }
         }
-        if let Some((bytes, _)) = unfinished {
-            let file = trash::record_of(&bytes);
-            let _ = shielded.remove(&file, lock.within()).await;
+        let unfinished = unfinished.map(|(bytes, _)| trash::record_of(&bytes));
+        for record in self.record.take().into_iter().chain(unfinished) {
+            let _ = shielded.remove(&record, lock.within()).await;
         }
         trash.prune(&shielded, 1).await;
         if old.is_some() && Scope::of(&path) == Scope::Team {
@@ -183,11 +197,10 @@ impl Forget {
     }
 
     /// Leaves everything as it was before, as far as it has come.
-    async fn take_back(
+    pub(super) async fn take_back(
         &mut self,
         host: &Host,
         lock: &Lock<'_>,
-        now_ms: i64,
         report: &mut Vec<ReportEntry>,
     ) -> Result<(), Error> {
         if std::mem::take(&mut self.marked) {
@@ -195,9 +208,25 @@ impl Forget {
         }
         if std::mem::take(&mut self.index_changed) {
             let cuts = std::mem::take(&mut self.cuts);
-            relink(host, lock, &self.path, &cuts, now_ms, report).await?;
+            let done = relink(host, lock, &self.path, &cuts, self.now_ms, report).await?;
+            if let (Some(_), Some(record)) = (done, self.record.take()) {
+                let _ = host.remove(&record, lock.within()).await;
+            }
         }
         Ok(())
+    }
+
+    /// Remembers what is cut out of an index. Of what was cut out of it before only that is dropped which
+    /// the index has again, or which a save has written anew.
+    fn cut(&mut self, mut cut: IndexCut, old: Option<&Current>) {
+        let same = |other: &IndexCut| other.folder == cut.folder;
+        if let Some(at) = self.cuts.iter().position(same) {
+            let before = self.cuts.remove(at);
+            cut.text = with_lines(&cut.text, &cut.folder, &self.path, old, &before.lines);
+            let entries = entry_lines(&cut.text, &cut.folder, &self.path).into_iter();
+            cut.lines = entries.map(IndexLine::from).collect();
+        }
+        self.cuts.push(cut);
     }
 
     /// The indexes without their lines, which are remembered.
@@ -205,6 +234,7 @@ impl Forget {
         &mut self,
         host: &Host,
         place: &Place,
+        old: Option<&Current>,
         report: &mut Vec<ReportEntry>,
     ) -> Result<Vec<Change>, Error> {
         let mut changes = Vec::new();
@@ -225,16 +255,13 @@ impl Forget {
             let edited = update_index(Some(&current.text), folder, &self.path, None)?;
             if edited.changed {
                 let entries = entry_lines(&current.text, folder, &self.path).into_iter();
-                // Of what an earlier attempt cut out, the newer counts.
-                self.cuts.retain(|cut| cut.folder != folder);
-                self.cuts.push(IndexCut {
+                let cut = IndexCut {
                     folder: folder.to_owned(),
                     text: current.text.clone(),
                     after: hash(edited.content.as_bytes()),
-                    lines: entries
-                        .map(|(before, line)| IndexLine { before, line })
-                        .collect(),
-                });
+                    lines: entries.map(IndexLine::from).collect(),
+                };
+                self.cut(cut, old);
                 changes.push(Change {
                     path: index.to_owned(),
                     old: Some(current),
@@ -524,81 +551,4 @@ async fn restore(
         }
         Err(failure) => Err(failed(&failure, path)),
     }
-}
-
-/// Puts back what was cut out of the indexes with a memory: the whole index where it is as it was left,
-/// else the lines, each after the one before it. None when the lock was lost. The memory is there by then:
-/// what cannot be done is reported.
-async fn relink(
-    host: &Host,
-    lock: &Lock<'_>,
-    path: &str,
-    cuts: &[IndexCut],
-    now_ms: i64,
-    report: &mut Vec<ReportEntry>,
-) -> Result<Option<bool>, Error> {
-    let place = lock.found().place();
-    let mut done = false;
-    for cut in cuts
-        .iter()
-        .filter(|cut| FOLDERS.contains(&cut.folder.as_str()))
-    {
-        let index = index_path(&cut.folder);
-        let mut note = |code, message: String| report.push(ReportEntry::new(index, code, message));
-        for attempt in 0.. {
-            let old = match look(host, &place, index).await? {
-                Look::Absent => None,
-                Look::File(current) => Some(current),
-                Look::Refused(error) | Look::NoText(_, error) => {
-                    note(ReportCode::Unreadable, error.message);
-                    break;
-                }
-            };
-            let text = old.as_ref().map_or("", |old| old.text.as_str());
-            let new = if hash(text.as_bytes()) == cut.after {
-                cut.text.clone()
-            } else if is_linked(text, &cut.folder, path) {
-                break;
-            } else {
-                let lines = cut.lines.iter();
-                lines.fold(text.to_owned(), |text, IndexLine { before, line }| {
-                    put_back(&text, before.as_deref(), line)
-                })
-            };
-            if new == text {
-                note(
-                    ReportCode::NotIndexed,
-                    format!(
-                        "{path} is there, but the index has changed too much to link to it again"
-                    ),
-                );
-                break;
-            }
-            let change = Change {
-                path: index.to_owned(),
-                old,
-                new,
-                keep: false,
-            };
-            let end = commit(host, lock, &place, &[change], now_ms).await?.end?;
-            match end {
-                End::Done => {
-                    done = true;
-                    break;
-                }
-                End::Lost => return Ok(None),
-                End::Changed if attempt >= WRITE_ATTEMPTS => {
-                    note(
-                        ReportCode::NotIndexed,
-                        format!(
-                            "{path} is there, but not its line: another program keeps writing the index"
-                        ),
-                    );
-                    break;
-                }
-                End::Changed => {}
-            }
-        }
-    }
-    Ok(Some(done))
 }

@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::edit::Edited;
 use crate::error::{Error, ErrorCode};
 use crate::limits::{FILE_MAX_BYTES, INDEX_HOOK_LEAST, INDEX_LINE_LONG, INDEX_TITLE_CHARS};
-use crate::memory::{links, memory_of};
+use crate::memory::{links, memory_of, parse_frontmatter};
 use crate::text::{line_end, lines_with_ends, one_line, without_end};
 
 /// What an index says of a memory.
@@ -19,6 +19,21 @@ pub struct IndexEntry {
     /// Its description; none leaves the hook out.
     #[serde(default)]
     pub description: Option<String>,
+}
+
+impl IndexEntry {
+    /// What is said of a memory with this text.
+    pub(super) fn of(text: &str, path: &str) -> Self {
+        let read = parse_frontmatter(text);
+        let stem = || {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            name.strip_suffix(".md").unwrap_or(name).to_owned()
+        };
+        Self {
+            name: read.name.unwrap_or_else(stem),
+            description: read.description,
+        }
+    }
 }
 
 /// The index of `folder` (`""` or `team`) with the entry of the memory at `path`, which is relative to
@@ -37,11 +52,10 @@ pub fn update_index(
     let content = match entry {
         None => remove(old, folder, path),
         Some(entry) => {
-            let line = entry_text(entry, folder, path);
             if is_linked(old, folder, path) {
-                replace(old, folder, path, &line)
+                replace(old, folder, path, &entry_text(entry, folder, path))
             } else {
-                append(old, &format!("- {line}"))
+                append(old, &generated(folder, path, entry))
             }
         }
     };
@@ -77,6 +91,11 @@ pub(super) fn entry_lines(text: &str, folder: &str, path: &str) -> Vec<(Option<S
     entries
 }
 
+/// Whether a line stands in an index as it is.
+pub(super) fn has_line(text: &str, line: &str) -> bool {
+    lines_with_ends(text).any(|known| without_end(known).trim_start_matches('\u{FEFF}') == line)
+}
+
 /// The index with a line after the one that stood before it, if that is one and only; else at the end.
 pub(super) fn put_back(text: &str, before: Option<&str>, line: &str) -> String {
     let before = before.filter(|before| !before.trim().is_empty());
@@ -100,10 +119,14 @@ pub(super) fn put_back(text: &str, before: Option<&str>, line: &str) -> String {
 
 /// Whether the memory's line is the one that this would have written.
 pub(super) fn is_generated(text: &str, folder: &str, path: &str, entry: &IndexEntry) -> bool {
-    let generated = format!("- {}", entry_text(entry, folder, path));
     entry_lines(text, folder, path)
         .first()
-        .is_some_and(|(_, line)| *line == generated)
+        .is_some_and(|(_, line)| *line == generated(folder, path, entry))
+}
+
+/// The line of a memory that is new in an index.
+pub(super) fn generated(folder: &str, path: &str, entry: &IndexEntry) -> String {
+    format!("- {}", entry_text(entry, folder, path))
 }
 
 fn mark_length(text: &str) -> usize {

@@ -12,6 +12,7 @@ mod log;
 mod name;
 mod raw;
 mod receive;
+mod relink;
 mod result;
 mod save;
 mod target;
@@ -215,6 +216,12 @@ pub(crate) async fn run(
             }
             Err(error) => error,
         };
+        if let Task::Forget(forget) = &mut task {
+            // Best effort: else what is left of it in the trash is enough to undo it.
+            let _ = forget
+                .take_back(&host.shielded(), &lock, &mut Vec::new())
+                .await;
+        }
         break task
             .ended(&found.place(), failure)
             .map(|result| (result, None));

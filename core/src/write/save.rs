@@ -15,9 +15,7 @@ use super::tombstones;
 use crate::error::{Error, ErrorCode};
 use crate::flow::Host;
 use crate::limits::FILE_MAX_NUMBER;
-use crate::memory::{
-    IndexSize, MemoryType, Scope, default_scope, format_iso, index_size, parse_frontmatter,
-};
+use crate::memory::{IndexSize, MemoryType, Scope, default_scope, format_iso, index_size};
 use crate::report::{ReportCode, ReportEntry};
 use crate::store::{Features, Found, Place};
 use crate::text::quoted;
@@ -202,7 +200,8 @@ impl Save {
             path: path.clone(),
             hash: new_hash.clone(),
             created: old.is_none(),
-            renamed: text.is_none_or(|text| label(text) != label(&content)),
+            renamed: text
+                .is_none_or(|text| IndexEntry::of(text, &real) != IndexEntry::of(&content, &real)),
         };
         let index_changed = index.is_some();
         let mut changes = Vec::new();
@@ -360,16 +359,13 @@ impl Save {
             return Ok(Ok(None));
         }
         let text = current.as_ref().map(|current| current.text.as_str());
-        let entry = |label: (Option<String>, Option<String>)| IndexEntry {
-            name: label.0.unwrap_or_else(|| stem(path).to_owned()),
-            description: label.1,
-        };
+        let entry = |text: &str| IndexEntry::of(text, path);
         let renamed = self.written.as_ref().is_some_and(|written| written.renamed);
-        let stays = !renamed && old.is_some_and(|old| label(old) == label(new));
+        let stays = !renamed && old.is_some_and(|old| entry(old) == entry(new));
         let edited = if stays && text.is_some_and(|text| is_linked(text, folder, path)) {
             Ok(None)
         } else {
-            update_index(text, folder, path, Some(&entry(label(new)))).map(Some)
+            update_index(text, folder, path, Some(&entry(new))).map(Some)
         };
         let edited = match edited {
             Ok(edited) => edited.filter(|edited| edited.changed),
@@ -403,7 +399,7 @@ impl Save {
         // A line in somebody's own words is kept when it is written anew.
         let keep = text.is_some_and(|text| {
             is_linked(text, folder, path)
-                && !old.is_some_and(|old| is_generated(text, folder, path, &entry(label(old))))
+                && !old.is_some_and(|old| is_generated(text, folder, path, &entry(old)))
         });
         Ok(Ok(edited.map(|edited| Change {
             path: index.to_owned(),
@@ -414,17 +410,6 @@ impl Save {
     }
 }
 
-/// What an index line says of a memory.
-fn label(text: &str) -> (Option<String>, Option<String>) {
-    let read = parse_frontmatter(text);
-    (read.name, read.description)
-}
-
 fn is_secret(entry: &ReportEntry) -> bool {
     entry.code == ReportCode::SecretFound
-}
-
-fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.strip_suffix(".md").unwrap_or(name)
 }

@@ -58,6 +58,12 @@ pub(crate) struct IndexLine {
     pub line: String,
 }
 
+impl From<(Option<String>, String)> for IndexLine {
+    fn from((before, line): (Option<String>, String)) -> Self {
+        Self { before, line }
+    }
+}
+
 impl Record {
     pub fn replaced(path: &str, at_ms: i64) -> Self {
         Self {

@@ -19,11 +19,25 @@ pub fn meddled(
     links: bool,
     meddle: impl Fn(&mut Tree) + 'static,
 ) -> Option<(Ended, SimHost)> {
+    meddled_often(tree, flow, links, vec![(at, Box::new(meddle))])
+}
+
+/// What another program does to a disk.
+pub type Meddle = Box<dyn Fn(&mut Tree)>;
+
+/// The same for a program that meddles more than once; none when the flow ends before it is done.
+pub fn meddled_often(
+    tree: &Tree,
+    flow: Flow<WriteResult>,
+    links: bool,
+    meddles: Vec<(usize, Meddle)>,
+) -> Option<(Ended, SimHost)> {
     let mut host = SimHost::with_tree(1, tree.clone());
     let done = Rc::new(Cell::new(0));
     let seen = Rc::clone(&done);
+    let last = meddles.iter().map(|(at, _)| *at).max()?;
     host.script = Some(Box::new(move |effect, tree| {
-        if seen.get() == at {
+        for (_, meddle) in meddles.iter().filter(|(at, _)| *at == seen.get()) {
             meddle(tree);
         }
         seen.set(seen.get() + 1);
@@ -37,7 +51,7 @@ pub fn meddled(
     }));
     let result = host.run(flow);
     host.script = None;
-    (done.get() > at).then_some((result, host))
+    (done.get() > last).then_some((result, host))
 }
 
 /// The first flow stalls after so many effects until the second one, of another process, has taken

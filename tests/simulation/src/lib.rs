@@ -31,7 +31,7 @@ use memdir_core::flow::{Effect, Event, FailureCode, Outcome};
 
 pub use act::Act;
 pub use attempt::{Attempt, Reply, script};
-pub use beside::{end, meddled, stalled};
+pub use beside::{Meddle, end, meddled, meddled_often, stalled};
 pub use dreaming::{
     DREAM_LOCK, at_once, dream_lock, dream_store, dream_store_options, dream_tree, dreamt_memory,
     merging,
