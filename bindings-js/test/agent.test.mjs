@@ -98,11 +98,25 @@ test("names in any script, and names that are no file names, are kept apart", as
   }
 });
 
-test("names that share a folder name are kept apart also when both are open before the first save", async (t) => {
+test("names that Claude Code has one folder for are kept apart, also when both are open before the first save", async (t) => {
   const memdir = await (await project(t)).open();
   const agents = [await memdir.agent("plugin:reviewer", "user"), await memdir.agent("plugin-reviewer", "user")];
+  assert.notEqual(agents[0].directory, agents[1].directory);
+  const [first, second] = [await agents[0].save(NOTE), await agents[1].save(NOTE)];
+  assert.notEqual(first.absolutePath, second.absolutePath);
+  const again = await memdir.agent("plugin:reviewer", "user");
+  assert.equal(again.directory, agents[0].directory);
+});
+
+test("a folder that Claude Code has made belongs to the first one to write", async (t) => {
+  const { config, open } = await project(t);
+  mkdirSync(join(config, "agent-memory/plugin-reviewer"), { recursive: true });
+  const memdir = await open();
+  const agents = [await memdir.agent("plugin:reviewer", "user"), await memdir.agent("plugin-reviewer", "user")];
+  assert.equal(agents[0].directory, agents[1].directory);
+  assert.deepEqual(agents[0].opened.report.map(({ code }) => code), ["slug-collision"]);
   const first = await agents[0].save(NOTE);
-  await assert.rejects(agents[1].save(NOTE), code("exists"), "the first one to write has the folder");
+  await assert.rejects(agents[1].save(NOTE), code("exists"));
   const again = await memdir.agent("plugin-reviewer", "user");
   assert.notEqual((await again.save(NOTE)).absolutePath, first.absolutePath);
 });

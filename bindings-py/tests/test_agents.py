@@ -128,14 +128,23 @@ def test_agents_are_kept_apart(face: Face, project: Path, scope: str) -> None:
 def test_agents_that_are_opened_together_are_kept_apart(project: Path) -> None:
     with Memdir(**options(project)) as memory:
         first, second = (memory.agent(name, "project") for name in ("a:b", "a-b"))
+        assert first.directory != second.directory
+        assert {first.save(**TEA).outcome, second.save(**TEA).outcome} == {"written"}
+        assert len(list(folder_of(project, "project").iterdir())) == 2
+
+
+def test_a_folder_of_claude_code_belongs_to_the_first_one_to_write(project: Path) -> None:
+    (folder_of(project, "project") / "a-b").mkdir(parents=True)
+    with Memdir(**options(project)) as memory:
+        first, second = (memory.agent(name, "project") for name in ("a:b", "a-b"))
+        assert first.directory == second.directory
         first.save(**TEA)
-        # The first one to write has the folder; the other one gets its own when it is opened again.
+        # The other one gets its own when it is opened again.
         with pytest.raises(memdir.HostError) as caught:
             second.save(**TEA)
         assert caught.value.code == "exists"
         memory.agent("a-b", "project").save(**TEA)
-        folders = folder_of(project, "project").iterdir()
-        assert len(list(folders)) == 2
+        assert len(list(folder_of(project, "project").iterdir())) == 2
 
 
 @pytest.mark.parametrize(

@@ -242,9 +242,12 @@ def test_agent(project: Path) -> None:
         words = ["agent", "a:b"] + (["--scope", scope] if scope else [])
         done = memdir(*words, *new, cwd=project / "src", env=env, stdin=b"Green.")
         assert (done.returncode, done.stderr) == (0, b"")
-        assert (folder / "a-b" / "project_tea.md").exists()
+        (own,) = folder.iterdir()
+        assert own.name.startswith("a-b-")
+        assert (own / "project_tea.md").exists()
     found = json.loads(memdir("agent", "a:b", "--json", cwd=project, env=env).stdout)
-    assert found["directory"] == f"{project / '.claude' / 'agent-memory' / 'a-b'}{os.sep}"
+    (own,) = (project / ".claude" / "agent-memory").iterdir()
+    assert found["directory"] == f"{own}{os.sep}"
     assert found["chosenBy"] == "agent"
     scanned = memdir("agent", "a:b", "scan", "--json", cwd=project, env=env)
     assert [each["path"] for each in json.loads(scanned.stdout)["memories"]] == ["project_tea.md"]

@@ -50,8 +50,8 @@ pub struct AgentOptions {
     pub scope: AgentScope,
 }
 
-/// The folder name of an agent: its own name where that is one on every system, with `-` for `:` as
-/// Claude Code has it; else what is legible of it and a hash of the whole.
+/// The folder name of an agent: its own name where that is one on every system; else what is legible of it
+/// and a hash of the whole.
 ///
 /// # Errors
 /// `invalid-argument` for a name without anything in it, `path-nul`.
@@ -69,18 +69,28 @@ pub fn agent_folder_name(name: &str) -> Result<String, Error> {
             "the name of the agent holds a NUL character; remove it",
         ));
     }
+    Ok(if is_safe(name) {
+        name.to_owned()
+    } else {
+        hashed_folder_name(name)
+    })
+}
+
+/// What Claude Code calls the folder of an agent that has a `:` in its name, as those of plugins do (facts 9).
+/// An agent with a `-` there would have the same, so it is only for folders that are there already.
+pub(crate) fn shared_folder_name(name: &str) -> Option<String> {
     let plain = name.replace(':', "-");
+    (plain != name && is_safe(&plain)).then_some(plain)
+}
+
+fn is_safe(name: &str) -> bool {
     let is_fit = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let is_safe = plain.chars().all(is_fit)
-        && !plain.starts_with('.')
-        && !plain.ends_with('.')
-        && !is_device(&plain)
-        && plain.len() <= AGENT_NAME_MAX_BYTES
-        && ComposingNormalizerBorrowed::new_nfc().normalize(&plain) == plain;
-    if is_safe {
-        return Ok(plain);
-    }
-    Ok(hashed_folder_name(name))
+    name.chars().all(is_fit)
+        && !name.starts_with('.')
+        && !name.ends_with('.')
+        && !is_device(name)
+        && name.len() <= AGENT_NAME_MAX_BYTES
+        && ComposingNormalizerBorrowed::new_nfc().normalize(name) == name
 }
 
 /// A folder name that no other agent can have.

@@ -5,7 +5,9 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use serde::Serialize;
 
 use super::{OpenOptions, own};
-use crate::agents::{AgentOptions, AgentScope, agent_folder_name, hashed_folder_name};
+use crate::agents::{
+    AgentOptions, AgentScope, agent_folder_name, hashed_folder_name, shared_folder_name,
+};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Failure, FailureCode, Host, join_all};
 use crate::limits::{CLAUDE_FOLDER_MAX_PARENTS, PROJECTS_FOLDER, SETTINGS_MAX_BYTES, STORE_FOLDER};
@@ -367,13 +369,16 @@ async fn claude_folder(
 }
 
 /// Different names can give the same folder name. A folder that says it belongs to another agent is left
-/// to it.
+/// to it, and one that Claude Code has made and nobody has claimed is found.
 async fn keep_agents_apart(host: &Host, found: &mut Found) -> Result<(), Error> {
-    let (Some(agent), true) = (&found.agent, found.opened.enabled) else {
+    let (Some(agent), true) = (found.agent.clone(), found.opened.enabled) else {
         return Ok(());
     };
-    let directory = &mut found.opened.directory;
-    let recorded = own::recorded(host, found.platform, directory, "agent").await?;
+    if let Some(shared) = shared_folder_name(&agent.name) {
+        return adopt(host, found, &agent.name, &shared).await;
+    }
+    let directory = found.opened.directory.clone();
+    let recorded = own::recorded(host, found.platform, &directory, "agent").await?;
     let Some(other) = recorded.filter(|name| *name != agent.name) else {
         return Ok(());
     };
@@ -384,12 +389,49 @@ async fn keep_agents_apart(host: &Host, found: &mut Found) -> Result<(), Error> 
     );
     let entry = ReportEntry::new("", ReportCode::SlugCollision, message);
     found.opened.report.push(entry);
-    let separator = found.platform.separator();
-    let bare = directory.trim_end_matches(separator);
-    if let Some((parent, _)) = bare.rsplit_once(separator) {
-        *directory = format!("{parent}{separator}{own}{separator}");
-    }
+    found.opened.directory = sibling(found, &own);
     found.check_place(host).await
+}
+
+/// Takes the folder that an agent shares with others of its kind, if it is this one's by its record, or
+/// nobody's and this one has none of its own.
+async fn adopt(host: &Host, found: &mut Found, name: &str, shared: &str) -> Result<(), Error> {
+    let shared = sibling(found, shared);
+    let own = std::mem::replace(&mut found.opened.directory, shared.clone());
+    // Such a folder may lie elsewhere by a link that came with the project: then it is none.
+    let allowed = found.check_place(host).await.is_ok();
+    host.stop_if_cancelled()?;
+    if allowed {
+        let recorded = own::recorded(host, found.platform, &shared, "agent").await?;
+        if recorded.as_deref() == Some(name) {
+            return Ok(());
+        }
+        if recorded.is_none() && is_folder(host, &shared).await && !is_folder(host, &own).await {
+            let message = format!(
+                "the folder {shared} was there and is taken for that of the agent {}, as Claude Code calls it",
+                quoted(name)
+            );
+            let entry = ReportEntry::new("", ReportCode::SlugCollision, message);
+            found.opened.report.push(entry);
+            return host.stop_if_cancelled();
+        }
+        host.stop_if_cancelled()?;
+    }
+    found.opened.directory = own;
+    Ok(())
+}
+
+async fn is_folder(host: &Host, directory: &str) -> bool {
+    let stat = host.stat(directory).await;
+    stat.is_ok_and(|stat| stat.kind == crate::flow::FileKind::Directory)
+}
+
+/// A folder beside the one that was found.
+fn sibling(found: &Found, name: &str) -> String {
+    let separator = found.platform.separator();
+    let bare = found.opened.directory.trim_end_matches(separator);
+    let parent = bare.rsplit_once(separator).map_or("", |(parent, _)| parent);
+    format!("{parent}{separator}{name}{separator}")
 }
 
 /// The directory that is given, or the one that environment, settings and project give.

@@ -171,6 +171,65 @@ fn the_folder_that_an_agent_falls_back_to_is_looked_at_too() {
 }
 
 #[test]
+fn agents_with_a_colon_and_with_a_dash_have_folders_of_their_own() {
+    let names = ["a:b", "a-b", "a:b:c", "a-b:c", "a:b-c", "a-b-c"];
+    let mut host = SimHost::with_tree(1, tree());
+    for scope in [Project, Local, User] {
+        let mut folders = Vec::new();
+        // Also while nobody has written.
+        for name in names {
+            let opened = host.run(agent(name, scope).open()).unwrap();
+            assert_eq!(opened.report, [], "{name}");
+            folders.push(opened.directory);
+        }
+        for (name, folder) in names.iter().zip(&folders) {
+            host.run(agent(name, scope).save(note())).unwrap();
+            let opened = host.run(agent(name, scope).open()).unwrap();
+            assert_eq!(&opened.directory, folder, "{name}");
+        }
+        folders.sort();
+        folders.dedup();
+        assert_eq!(folders.len(), names.len(), "{scope:?}");
+    }
+}
+
+#[test]
+fn what_claude_code_has_kept_for_an_agent_with_a_colon_is_found() {
+    for (scope, base) in [
+        (Project, "/code/clone/.claude/agent-memory"),
+        (Local, "/code/clone/.claude/agent-memory-local"),
+        (User, "/home/ada/.claude/agent-memory"),
+    ] {
+        let mut tree = tree();
+        tree.file(format!("{base}/a-b/lanterns.md"), HIDDEN);
+        let mut host = SimHost::with_tree(1, tree);
+        let opened = host.run(agent("a:b", scope).open()).unwrap();
+        assert_eq!(opened.directory, format!("{base}/a-b/"));
+        assert_eq!(opened.report[0].code, ReportCode::SlugCollision);
+        let scan = host.run(agent("a:b", scope).scan()).unwrap();
+        assert_eq!(scan.memories.len(), 1);
+        // With the first write it belongs to one of the two.
+        host.run(agent("a:b", scope).save(note())).unwrap();
+        let other = host.run(agent("a-b", scope).open()).unwrap();
+        assert_ne!(other.directory, opened.directory);
+        host.run(agent("a-b", scope).save(note())).unwrap();
+        let again = host.run(agent("a:b", scope).open()).unwrap();
+        assert_eq!((again.directory, again.report), (opened.directory, vec![]));
+    }
+    // Nothing of the kind leads out of the project.
+    let mut tree = tree();
+    tree.link("/code/clone/.claude/agent-memory/a-b", PRIVATE);
+    let mut host = SimHost::with_tree(1, tree.clone());
+    let opened = host.run(agent("a:b", Project).open()).unwrap();
+    assert!(
+        opened
+            .directory
+            .starts_with("/code/clone/.claude/agent-memory/a-b-")
+    );
+    assert_eq!(host.tree, tree);
+}
+
+#[test]
 fn a_link_that_comes_while_a_store_is_open_is_seen_by_the_next_call() {
     let folder = "/code/clone/.claude/agent-memory/reviewer";
     let mut host = SimHost::with_tree(1, tree());
