@@ -492,3 +492,36 @@ fn what_was_cut_short_by_a_token_is_a_token() {
         assert_eq!(rules(&redacted), Vec::<String>::new(), "{redacted}");
     }
 }
+
+// What is told not to be found: changing that is a change of what the documentation says.
+#[test]
+fn what_is_split_or_encoded_once_more_is_not_found() {
+    let mut random = Random::new(31);
+    let token = format!("{}{}", "ghp_", random.text(ALNUM, 36));
+    let (head, tail) = token.split_at(20);
+    for text in [
+        format!("{head}\n{tail}"),
+        format!("{head}\r\n{tail}"),
+        format!("{head} {tail}"),
+        base64(&token),
+        base64(&base64(&token)),
+    ] {
+        assert_eq!(rules(&text), Vec::<String>::new(), "{text}");
+        assert_eq!(redact_secrets(&text), text);
+    }
+    assert_eq!(rules(&token), ["github-pat"]);
+}
+
+#[test]
+fn a_line_of_fifty_megabytes_is_searched_to_its_end() {
+    let mut random = Random::new(32);
+    let token = format!("{}{}", "ghp_", random.text(ALNUM, 36));
+    let mut text = "no line end here, ".repeat(50_000_000 / 18);
+    let start = text.len();
+    text.push_str(&token);
+    let found = scan_secrets(&text);
+    let place = found.iter().map(|one| (one.line, one.start, one.end));
+    assert_eq!(place.collect::<Vec<_>>(), [(1, start, text.len())]);
+    let redacted = redact_secrets(&text);
+    assert!(redacted.ends_with("no line end here, [secret removed: github-pat]"));
+}

@@ -228,6 +228,40 @@ fn a_folder_in_the_place_of_a_file_is_left_alone() {
     }
 }
 
+#[test]
+fn nothing_is_written_through_a_file_that_became_a_link() {
+    const TO_LINK: Meddle = |tree, path, _| {
+        tree.file("/outside/theirs.md", "not yours\n");
+        tree.take(path);
+        tree.link(path, "/outside/theirs.md");
+    };
+    for case in cases() {
+        case.each(TO_LINK, true, |ended, host, next| {
+            let what = format!("{:?}, {next:?}: {ended:?}", case.act);
+            let [(_, found)] = &outside_files(&host.tree)[..] else {
+                panic!("{what}");
+            };
+            assert_eq!(found, &Body::File(b"not yours\n".to_vec()), "{what}");
+            // What the author is told is true: it is written where the link was, or refused.
+            let said = match &ended {
+                Ok(result) => result.code,
+                Err(error) => Some(error.code),
+            };
+            let is_typed = matches!(
+                said,
+                None | Some(ErrorCode::LinkOutside | ErrorCode::Loop | ErrorCode::Exists)
+            );
+            assert!(is_typed, "{what}");
+        });
+    }
+}
+
+fn outside_files(tree: &Tree) -> Vec<(Vec<u8>, Body)> {
+    let mut files = outside(tree);
+    files.retain(|(_, body)| matches!(body, Body::File(_)));
+    files
+}
+
 /// Everything outside the store, as bytes.
 fn outside(tree: &Tree) -> Vec<(Vec<u8>, Body)> {
     let nodes = tree.nodes().iter();
