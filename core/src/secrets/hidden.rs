@@ -100,103 +100,46 @@ fn is_hidden(c: char) -> bool {
     )
 }
 
-/// Watches for hidden characters while a text is read byte by byte for something else: two looks
-/// into tables, which cost nothing beside that. What it notices is looked at once more.
-#[derive(Debug, Default)]
-pub(crate) struct Watch {
-    /// What may have begun with the last byte.
-    begun: u16,
-    /// What may have been seen.
-    seen: u16,
+/// How hidden characters begin, in UTF-8: the controls whole, the others by as many bytes as are few
+/// enough and rare enough in texts. Each occurrence has to be looked at once more (`is_hidden_at`).
+pub(crate) fn beginnings() -> Vec<Vec<u8>> {
+    let controls = (0..=0x7F).filter(|byte| is_hidden(char::from(*byte)));
+    let controls = controls.map(|byte| vec![byte]);
+    controls
+        .chain(BEGINNINGS.iter().map(|bytes| bytes.to_vec()))
+        .collect()
 }
 
-impl Watch {
-    /// The next byte.
-    pub(crate) fn see(&mut self, byte: u8) {
-        let (begins, goes_on) = LOOKS.get(usize::from(byte)).copied().unwrap_or_default();
-        self.seen |= self.begun & goes_on | begins & CONTROL;
-        self.begun = begins;
-    }
+/// Of those that are more than one byte.
+const BEGINNINGS: &[&[u8]] = &[
+    b"\xC2",
+    b"\xCD\x8F",
+    b"\xD8\x9C",
+    b"\xE1\x85",
+    b"\xE1\x9E",
+    b"\xE1\xA0",
+    b"\xE2\x80",
+    b"\xE2\x81",
+    b"\xE3\x85",
+    b"\xEF\xB8",
+    b"\xEF\xBB",
+    b"\xEF\xBE",
+    b"\xEF\xBF",
+    b"\xF3\xA0",
+];
 
-    /// Where the first hidden character begins in a part of the text that was just read, or one
-    /// byte before it.
-    pub(crate) fn first(&mut self, text: &[u8], from: usize, to: usize) -> Option<usize> {
-        if std::mem::take(&mut self.seen) == 0 {
-            return None;
-        }
-        (from.saturating_sub(1)..to).find(|place| {
-            // No more than one character is decoded.
-            let most = place.saturating_add(4).min(text.len());
-            let bytes = text.get(*place..most).unwrap_or_default();
-            let valid = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-            valid.chars().next().is_some_and(is_hidden)
-        })
-    }
-}
-
-/// A control character is one byte.
-const CONTROL: u16 = 1 << 8;
-
-/// For each byte, what may begin with it and what may go on with it.
-const LOOKS: [(u16, u16); 256] = looks();
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "evaluated at compile time, where it cannot fail"
-)]
-const fn looks() -> [(u16, u16); 256] {
-    let mut looks = [(0, 0); 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let begins = match byte as u8 {
-            0..=0x08 | 0x0E..=0x1F | 0x7F => CONTROL,
-            0xC2 => 1,
-            0xCD => 1 << 1,
-            0xD8 => 1 << 2,
-            0xE1 => 1 << 3,
-            0xE2 => 1 << 4,
-            0xE3 => 1 << 5,
-            0xEF => 1 << 6,
-            0xF3 => 1 << 7,
-            _ => 0,
-        };
-        let goes_on = match byte as u8 {
-            0x80 | 0x81 => 1 | 1 << 4,
-            0x85 => 1 << 3 | 1 << 5,
-            0x8F => 1 | 1 << 1,
-            0x9C => 1 | 1 << 2,
-            0x9E => 1 | 1 << 3,
-            0x82..=0x9F | 0xAD => 1,
-            0xA0 => 1 << 3 | 1 << 7,
-            0xB8 | 0xBB | 0xBE | 0xBF => 1 << 6,
-            _ => 0,
-        };
-        looks[byte] = (begins, goes_on);
-        byte += 1;
-    }
-    looks
+/// Whether the character that begins there is hidden.
+pub(crate) fn is_hidden_at(text: &[u8], at: usize) -> bool {
+    // No more than one character is decoded.
+    let most = at.saturating_add(4).min(text.len());
+    let bytes = text.get(at..most).unwrap_or_default();
+    let valid = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    valid.chars().next().is_some_and(is_hidden)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Visible, Watch, is_hidden};
-
-    fn first_hidden(text: &[u8]) -> Option<usize> {
-        let mut watch = Watch::default();
-        for byte in text {
-            watch.see(*byte);
-        }
-        watch.first(text, 0, text.len())
-    }
-
-    #[test]
-    fn every_hidden_character_is_found() {
-        for c in (0..=0x0010_FFFF).filter_map(char::from_u32) {
-            let text = format!("text \u{4E2D}{c}\u{4E2D}");
-            let expected = is_hidden(c).then_some(8);
-            assert_eq!(first_hidden(text.as_bytes()), expected, "{c:?}");
-        }
-    }
+    use super::Visible;
 
     #[test]
     fn places_are_those_of_the_whole_text() {

@@ -3,12 +3,9 @@
 
 use std::sync::OnceLock;
 
-use aho_corasick::automaton::Automaton;
-use aho_corasick::dfa::DFA;
-use aho_corasick::{Anchored, StartKind};
-
 use crate::secrets::alphabet::{is_alnum, is_word};
-use crate::secrets::hidden::{Gaps, Watch};
+use crate::secrets::hidden::{Gaps, beginnings, is_hidden_at};
+use crate::secrets::machine::{Machine, START};
 use crate::secrets::rule::{Edge, Rule, Shape};
 use crate::secrets::table::rules;
 use crate::secrets::url::password_start;
@@ -16,8 +13,6 @@ use crate::secrets::url::password_start;
 /// Bytes of a key that are searched for; the rest is compared where they are found. More make the
 /// automaton larger, fewer find more that is none.
 const SEARCHED: usize = 3;
-/// Bytes after which what was read is looked at for hidden characters.
-const BLOCK: usize = 32;
 /// Bytes of a colour between `[` and `m`, and one more.
 const COLOUR_MAX: usize = 24;
 
@@ -44,10 +39,12 @@ impl Candidate {
 }
 
 struct Keys {
-    machine: DFA,
+    machine: Machine,
     entries: Vec<Entry>,
     /// What the automaton searches for, each with the entries that begin with it.
     searched: Vec<(Vec<u8>, Vec<u16>)>,
+    /// What it searches for behind them: in the same pass hidden characters cost nothing.
+    beginnings: Vec<Vec<u8>>,
 }
 
 fn keys() -> Option<&'static Keys> {
@@ -87,15 +84,14 @@ fn build() -> Option<Keys> {
             }
         }
     }
-    let machine = DFA::builder()
-        .start_kind(StartKind::Unanchored)
-        .prefilter(false)
-        .build(searched.iter().map(|(text, _)| text))
-        .ok()?;
+    let beginnings = beginnings();
+    let texts = searched.iter().map(|(text, _)| text).chain(&beginnings);
+    let machine = Machine::new(&texts.map(Vec::as_slice).collect::<Vec<_>>())?;
     Some(Keys {
         machine,
         entries,
         searched,
+        beginnings,
     })
 }
 
@@ -141,33 +137,23 @@ pub(crate) fn pass(text: &[u8], gaps: Gaps) -> Pass {
         return Pass::Candidates(found);
     };
     let machine = &keys.machine;
-    let Ok(mut state) = machine.start_state(Anchored::No) else {
-        return Pass::Candidates(found);
-    };
-    let mut watch = Watch::default();
-    let mut at = 0_usize;
-    for block in text.chunks(BLOCK) {
-        let begin = at;
-        for &byte in block {
-            state = machine.next_state(Anchored::No, state, byte);
-            watch.see(byte);
-            at = at.saturating_add(1);
-            if machine.is_special(state) && machine.is_match(state) {
-                for index in 0..machine.match_len(state) {
-                    let pattern = machine.match_pattern(state, index).as_usize();
-                    keys.look(text, gaps, at, pattern, &mut found);
-                }
+    let (mut state, mut at) = (START, 0_usize);
+    while let Some(rest) = text.get(at..)
+        && let Some((there, read)) = machine.next_end(state, rest)
+    {
+        (state, at) = (there, at.saturating_add(read));
+        for &pattern in machine.ends(state) {
+            if let Some(hidden) = keys.look(text, gaps, at, pattern.into(), &mut found) {
+                return Pass::Hidden(hidden);
             }
-        }
-        if let Some(hidden) = watch.first(text, begin, at) {
-            return Pass::Hidden(hidden);
         }
     }
     Pass::Candidates(found)
 }
 
 impl Keys {
-    /// Looks at what begins with a searched text that ends there.
+    /// Looks at what begins with a searched text that ends there; the place, if that is a hidden
+    /// character.
     #[inline(never)]
     fn look(
         &self,
@@ -176,9 +162,11 @@ impl Keys {
         end: usize,
         pattern: usize,
         found: &mut Vec<Candidate>,
-    ) {
+    ) -> Option<usize> {
         let Some((searched, entries)) = self.searched.get(pattern) else {
-            return;
+            let behind = pattern.checked_sub(self.searched.len())?;
+            let place = end.checked_sub(self.beginnings.get(behind)?.len())?;
+            return is_hidden_at(text, place).then_some(place);
         };
         let key_at = end.saturating_sub(searched.len());
         for &index in entries {
@@ -192,6 +180,7 @@ impl Keys {
                 insert(found, candidate);
             }
         }
+        None
     }
 }
 
@@ -277,15 +266,25 @@ fn emphasised(before: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use aho_corasick::automaton::Automaton;
-
-    use super::{Gaps, Pass, keys, pass};
+    use super::{Gaps, Pass, is_hidden_at, keys, pass};
 
     #[test]
     fn the_automaton_is_built_and_small() {
         let keys = keys().unwrap();
-        let bytes = keys.machine.memory_usage();
-        assert!(bytes < 256 * 1024, "{bytes}");
+        let bytes = keys.machine.bytes();
+        assert!(bytes < 128 * 1024, "{bytes}");
+    }
+
+    #[test]
+    fn every_hidden_character_is_found() {
+        for c in (0..=0x0010_FFFF).filter_map(char::from_u32) {
+            let text = format!("text \u{4E2D}{c}\u{4E2D}");
+            let bytes = text.as_bytes();
+            match pass(bytes, Gaps::default()) {
+                Pass::Hidden(place) => assert!(place == 8 && is_hidden_at(bytes, 8), "{c:?}"),
+                Pass::Candidates(_) => assert!(!is_hidden_at(bytes, 8), "{c:?}"),
+            }
+        }
     }
 
     #[test]

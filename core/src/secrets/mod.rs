@@ -12,6 +12,7 @@ mod alphabet;
 mod finding;
 mod hidden;
 mod keys;
+mod machine;
 mod matcher;
 mod private_key;
 mod redact;
