@@ -273,12 +273,13 @@ test("agent puts another store before any command", async (t) => {
   const agent = (args, input) => memdir(["agent", "plugin:reviewer", ...args], { cwd, env, input });
   const where = await agent([]);
   assert.equal(where.code, 0, where.stderr);
-  assert.equal(where.stdout.split("\n")[0], join(cwd, ".claude/agent-memory/plugin-reviewer/"));
+  const name = /plugin-reviewer-[0-9a-f]{8}(?=\/\n)/.exec(where.stdout)?.[0];
+  assert.equal(where.stdout.split("\n")[0], join(cwd, `.claude/agent-memory/${name}/`));
   assert.deepEqual([readdirSync(join(cwd, ".claude")), readdirSync(config)], [[], []]);
   const save = ["save", "--type", "feedback", "--name", "Style", "--scope", "user"];
   const saved = await agent(save, "Short reviews.");
   assert.deepEqual([saved.code, saved.stdout, saved.stderr], [0, "saved: feedback_style.md\n", ""]);
-  const directory = join(config, "agent-memory/plugin-reviewer/");
+  const directory = join(config, `agent-memory/${name}/`);
   assert.equal((await (await Memdir.open({ directory })).read("feedback_style.md")).body, "Short reviews.");
   assert.equal((await agent(["save", "--type", "user", "--name", "Role"], "Knows Go.")).code, 0);
   const listed = await agent(["scan", "--json"]);

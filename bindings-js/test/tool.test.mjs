@@ -298,6 +298,20 @@ test("the SDK: every command, and an error is text for the model", async (t) => 
   assert.deepEqual(readdirSync(path), [".memdir"]);
 });
 
+test("the SDK: texts of several lines, other line ends, other alphabets, and what is no text", async (t) => {
+  const latin = Buffer.from([0x63, 0xe9]);
+  const files = { "a.md": "один\r\nдва\r\n三\r\n", "twice.md": "a\nb\na\nb\n", "latin.md": latin };
+  const { tool, path, text } = await opened(t, files);
+  const replace = (name, old_str, new_str) => ({ command: "str_replace", path: `/memories/${name}`, old_str, new_str });
+  const insert = { command: "insert", path: "/memories/a.md", insert_line: 2, insert_text: "👩 x\ny" };
+  const turns = [replace("a.md", "один\nдва", "é\nü"), insert, replace("twice.md", "a\nb", "c"), replace("latin.md", "c", "d")];
+  const results = (await converse(t, tool, turns.map((command) => [command]))).flat();
+  assert.deepEqual(results.map(({ is_error = false }) => is_error), [false, false, true, true]);
+  assert.equal(text("a.md"), "é\r\nü\r\n👩 x\r\ny\r\n三\r\n");
+  assert.equal(text("twice.md"), files["twice.md"]);
+  assert.deepEqual(readFileSync(join(path, "latin.md")), latin);
+});
+
 test("the errors of the tool are those of memdir, with the file that they are about", async (t) => {
   const { tool } = await opened(t, { "a.md": "a\n" });
   const error = await tool.create({ path: "/memories/a.md", file_text: "x" }).catch((error) => error);

@@ -359,6 +359,25 @@ def test_a_model_is_told_what_is_wrong(store: Path, face: Face) -> None:
     assert files(store) == before
 
 
+def test_a_model_changes_texts_of_every_kind(tmp_path: Path, face: Face) -> None:
+    before = {"twice.md": b"a\nb\na\nb\n", "latin.md": b"c\xe9"}
+    for name, content in before.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "a.md").write_bytes("ひと\r\nふた\r\n三\r\n".encode())
+    answers, _ = converse(
+        face,
+        tmp_path,
+        replace("/memories/a.md", "ひと\nふた", "é\nü"),
+        insert("/memories/a.md", 2, "👩 x\ny"),
+        replace("/memories/twice.md", "a\nb", "c"),
+        replace("/memories/latin.md", "c", "d"),
+    )
+    wrong = [answer.get("is_error", False) for answer in answers]
+    assert wrong == [False, False, True, True]
+    changed = "é\r\nü\r\n👩 x\r\ny\r\n三\r\n".encode()
+    assert files(tmp_path) == before | {"a.md": changed}
+
+
 def test_what_a_tool_is_told_to_cache(store: Path) -> None:
     with Memdir(directory=store) as memory:
         tool = MemoryTool(memory, cache_control={"type": "ephemeral"})
