@@ -104,7 +104,8 @@ export type ReportCode =
   | "inbox-damaged"
   | "broken-line"
   | "line-too-long"
-  | "not-a-transcript";
+  | "not-a-transcript"
+  | "kept";
 
 /** One thing that was skipped, cut or repaired. */
 export interface ReportEntry {

@@ -169,6 +169,8 @@ pub enum ReportCode {
     LineTooLong,
     /// A transcript without a message.
     NotATranscript,
+    /// A memory that a dream would have removed stays.
+    Kept,
 }
 
 impl ReportCode {

@@ -112,6 +112,7 @@ same! {
         ModelAnswerCut ToolsAdded MessagesLeftOut ModelSkipped ContentCut SessionBudget UsesUnreadable SecretFound
         TeamLink TeamTooLarge TeamKey TeamChecksum TeamConflict TeamPrivate TeamOverLimit
         TeamNotSent TeamKeepsCopy InboxWaiting InboxDamaged BrokenLine LineTooLong NotATranscript
+        Kept
     }
     MemoryType = rules::MemoryType { User Feedback Project Reference }
     Scope = rules::Scope { Private Team }

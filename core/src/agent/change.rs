@@ -312,6 +312,12 @@ fn check_entries(
     let lost = linked(old.unwrap_or_default());
     let lost = lost.difference(&kept).filter(|path| !gone.contains(path));
     let lost: Vec<String> = lost.cloned().collect();
+    if kept.is_empty() && !lost.is_empty() {
+        return Err(denied(format!(
+            "this leaves no entry in {}, though its memories are still there; keep their entries",
+            quoted(memory)
+        )));
+    }
     if lost.len() > DREAM_MAX_REMOVED {
         return Err(denied(format!(
             "this takes more than {DREAM_MAX_REMOVED} entries from {} whose memories are still there; remove a memory to remove its entry, or shorten entries",

@@ -11,11 +11,11 @@ use super::run::Hands;
 use super::tools::{self, Call};
 use super::{change, command, search};
 use crate::error::{Error, ErrorCode};
-use crate::flow::{FailureCode, FileKind, Host, join_all};
+use crate::flow::{Event, FailureCode, FileKind, Host, join_all};
 use crate::limits::{FILE_MAX_BYTES, READ_LINES, RUN_MAX_CALLS};
 use crate::paths::{Platform, is_own};
 use crate::store::{Found, Place, Store, into_text, read};
-use crate::text::{lines_with_ends, quoted, without_end};
+use crate::text::{lines_with_ends, one_line, quoted, without_end};
 use crate::tool::numbered;
 use crate::write::{hash, hidden};
 
@@ -210,10 +210,32 @@ impl Desk {
                 old,
                 new,
                 all,
-            } => change::edit(self, host, &path, (old, new), all).await,
-            Call::Write { path, text } => change::write(self, host, &path, text).await,
-            Call::Delete { path } => change::delete(self, host, &path).await,
+            } => {
+                let done = change::edit(self, host, &path, (old, new), all).await?;
+                Ok(self.tell(host, name, path, done))
+            }
+            Call::Write { path, text } => {
+                let done = change::write(self, host, &path, text).await?;
+                Ok(self.tell(host, name, path, done))
+            }
+            Call::Delete { path } => {
+                let done = change::delete(self, host, &path).await?;
+                Ok(self.tell(host, name, path, done))
+            }
         }
+    }
+
+    /// Tells whoever watches a dream which file it is at (facts 7.4).
+    fn tell(&self, host: &Host, tool: &str, path: String, done: String) -> String {
+        if self.manner == Manner::Dream {
+            host.emit(Event {
+                kind: "dream".to_owned(),
+                code: Some("updating".to_owned()),
+                message: one_line(&format!("dream: {tool} {path}")),
+                path: self.place.relative(&path).or(Some(path)),
+            });
+        }
+        done
     }
 
     async fn read(

@@ -110,7 +110,8 @@ pub struct Dream {
     pub improved: Vec<String>,
     /// Those that were removed.
     pub removed: Vec<String>,
-    /// What was to be changed and was not, because somebody else had changed it meanwhile.
+    /// What was to be changed and was not, because somebody else had changed it meanwhile; and removals then, as
+    /// in a run that its turns or tokens cut, since what goes may stand nowhere else yet.
     pub conflicts: Vec<String>,
     /// What a user is told: "Improved 3 memories"; null when nothing was changed.
     pub notice: Option<String>,

@@ -333,8 +333,13 @@ impl Store {
         if changes.is_empty() {
             return Ok(());
         }
-        let is_index = |change: &ProposedChange| change.indexed_folder().is_some();
-        order::sort(&mut changes, |a, b| is_index(a).cmp(&is_index(b)));
+        // What goes may be in what is written, and lines follow their memories.
+        let rank = |change: &ProposedChange| match (change.indexed_folder(), &change.new) {
+            (Some(_), _) => 2,
+            (None, None) => 1,
+            (None, Some(_)) => 0,
+        };
+        order::sort(&mut changes, |a, b| rank(a).cmp(&rank(b)));
         let now = host.now().await;
         host.stop_if_cancelled()?;
         let recorded = changes.iter().map(|change| Recorded {
@@ -385,7 +390,24 @@ impl Store {
         dream: &mut Dream,
     ) -> Result<(), Error> {
         let mut waiting: Vec<ProposedChange> = Vec::new();
+        let is_cut = matches!(dream.ended, Some(RunEnd::Turns | RunEnd::Tokens));
         for change in changes {
+            // What a memory says may be nowhere else yet.
+            let is_removal = change.new.is_none() && change.indexed_folder().is_none();
+            if is_removal && (is_cut || !waiting.is_empty()) {
+                let why = if is_cut {
+                    "the run ended before it was done"
+                } else {
+                    "not everything could be written that it may have been merged into"
+                };
+                record.changes.retain(|known| known.path != change.path);
+                dream.conflicts.push(change.path.clone());
+                let message = format!("it stays, as {why}");
+                let entry = ReportEntry::new(change.path.clone(), ReportCode::Kept, message);
+                dream.report.push(entry);
+                waiting.push(change.clone());
+                continue;
+            }
             let result = match change.indexed_folder() {
                 Some(folder) => {
                     let mut stays = waiting.clone();

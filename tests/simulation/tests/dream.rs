@@ -630,7 +630,69 @@ fn ten_thousand_transcripts_are_counted_and_fifty_named() {
 }
 
 #[test]
-fn tokens_end_it_and_what_was_done_takes_effect() {
+fn what_a_memory_was_merged_into_is_written_before_it_goes() {
+    let (mut host, _) = host(merging());
+    let before = files(&host);
+    host.script = Some(Box::new(|effect, tree| {
+        if let Effect::Model { request, .. } = effect
+            && request.contains("will be removed")
+        {
+            tree.file("/mem/a.md", "mine");
+        }
+        None
+    }));
+    let dreamt = dream(&mut host, &dream_store());
+    assert_eq!(dreamt.conflicts, ["a.md", "b.md"], "{dreamt:?}");
+    assert!(dreamt.removed.is_empty());
+    assert_eq!(files(&host)["b.md"], before["b.md"]);
+    assert!(files(&host)["MEMORY.md"].contains("(b.md)"));
+}
+
+#[test]
+fn a_run_that_is_cut_removes_nothing() {
+    let mut turns = merging();
+    let read = turn(&[call("Read", &json!({"file_path": "/mem/a.md"}))]);
+    turns.truncate(2);
+    turns.extend(vec![read; 100]);
+    let (mut host, _) = host(turns);
+    let before = files(&host);
+    let dreamt = dream(&mut host, &dream_store());
+    assert_eq!(dreamt.ended, Some(RunEnd::Turns));
+    assert!(dreamt.removed.is_empty(), "{dreamt:?}");
+    assert_eq!(files(&host)["b.md"], before["b.md"]);
+    assert!(files(&host)["MEMORY.md"].contains("(b.md)"));
+}
+
+#[test]
+fn whoever_watches_hears_which_files_it_is_at() {
+    let (mut host, _) = host(merging());
+    dream(&mut host, &dream_store());
+    let heard = host.events.iter().filter(|event| event.kind == "dream");
+    let heard: Vec<_> = heard
+        .filter_map(|event| Some((event.code.as_deref()?, event.path.as_deref()?)))
+        .collect();
+    assert!(heard.contains(&("updating", "a.md")), "{heard:?}");
+    assert!(heard.contains(&("updating", "b.md")), "{heard:?}");
+}
+
+#[test]
+fn an_index_is_not_emptied() {
+    let turns = vec![turn(&[
+        call("Read", &json!({"file_path": "/mem/MEMORY.md"})),
+        call(
+            "Write",
+            &json!({"file_path": "/mem/MEMORY.md", "content": ""}),
+        ),
+    ])];
+    let (mut host, _) = host(turns);
+    let before = files(&host);
+    let dreamt = dream(&mut host, &dream_store());
+    assert_eq!(dreamt.notice, None);
+    assert_eq!(files(&host)["MEMORY.md"], before["MEMORY.md"]);
+}
+
+#[test]
+fn tokens_end_it_and_what_was_written_takes_effect() {
     let mut turns = merging();
     turns[1]["usage"] = json!({"input_tokens": 199_000, "output_tokens": 1_000});
     let (mut host, asked) = host(turns);

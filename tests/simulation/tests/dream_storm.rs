@@ -713,7 +713,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 #[test]
 fn through_the_storm_nothing_is_lost_and_all_comes_back() {
     let first = number("MEMDIR_SEED", 0);
-    let count = number("MEMDIR_SEEDS", 2_500);
+    let count = number("MEMDIR_SEEDS", 5_000);
     let mut became: BTreeMap<String, usize> = BTreeMap::new();
     let mut full = 0;
     for seed in first..first + count {
