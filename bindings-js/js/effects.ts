@@ -45,6 +45,7 @@ export interface Effects {
   };
   model: { request: string; timeoutMs: number };
   token: { timeoutMs: number };
+  approve: { path: string; parent: string; timeoutMs: number };
   run: {
     argv: string[];
     cwd: string;
@@ -58,8 +59,8 @@ export interface Effects {
   random: { length: number };
   watch: { path: string; timeoutMs: number };
   print: { stream: "stdout" | "stderr"; text: string };
-  "read-stdin": { maxBytes: number };
-  "open-editor": { path: string };
+  "read-stdin": { maxBytes: number; line: boolean };
+  "open-editor": { argv: string[] };
   "host-info": object;
   emit: { event: MemdirEvent };
 }
@@ -138,6 +139,7 @@ export type Outcome =
   | { ran: { exitCode: number | null; stdout: Uint8Array; stderr: Uint8Array } }
   | { now: { ms: number; offsetMinutes: number } }
   | { changed: boolean }
+  | { approved: boolean }
   | { "host-info": { hostId: string; pid: number | null; platform: Platform } }
   | { failed: Failure };
 

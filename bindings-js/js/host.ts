@@ -17,7 +17,7 @@ import { openEditor, run } from "./run.js";
 import * as system from "./system.js";
 import { print, readStdin } from "./terminal.js";
 import { inTurns, nextTurn, SLICE_MS } from "./turns.js";
-import { emit, model, token, type UserFunctions } from "./user.js";
+import { approve, emit, model, token, type UserFunctions } from "./user.js";
 import { write } from "./write.js";
 
 /** A running operation of the core. */
@@ -140,13 +140,14 @@ const PERFORMERS: { [K in keyof Effects]: Performer<K> } = {
   http: (effect, _, stop) => http(effect, stop),
   model,
   token,
+  approve,
   run: (effect, _, stop) => run(effect, stop),
   now: system.now,
   sleep: (effect, _, stop) => system.sleep(effect, stop),
   random: system.random,
   watch: (effect, _, stop) => system.watch(effect, stop),
   print,
-  "read-stdin": readStdin,
+  "read-stdin": (effect, _, stop) => readStdin(effect, stop),
   "open-editor": openEditor,
   "host-info": system.hostInfo,
   emit,

@@ -7,6 +7,7 @@ import { invalidArgument } from "./errors.js";
 import { AFTER_TURN_OPTIONS, asked, askedAfterTurn, EXTRACT_OPTIONS, extractWith } from "./extract.js";
 import { drive, type Flow, type Run } from "./host.js";
 import { inbox } from "./inbox.js";
+import { chain } from "./instructions.js";
 import { unpackScan, type PackedScan } from "./pack.js";
 import { session } from "./session.js";
 import { environment, homeDirectory, workingDirectory } from "./surroundings.js";
@@ -16,7 +17,9 @@ import type {
   AfterTurn,
   AfterTurnOptions,
   AgentScope,
+  ApproveImportFunction,
   CallOptions,
+  Context,
   DrainOptions,
   Dream,
   DreamOptions,
@@ -26,6 +29,8 @@ import type {
   ExtractionRunner,
   ForgetOptions,
   InboxOperations,
+  Instructions,
+  InstructionsOptions,
   Lint,
   MemoryFile,
   Message,
@@ -57,6 +62,7 @@ const OPEN_OPTIONS = [
   "model",
   "agent",
   "team",
+  "approveImport",
   "signal",
 ];
 
@@ -125,7 +131,12 @@ export class Memdir implements AsyncDisposable {
     const given = check.options(options, "options", OPEN_OPTIONS);
     const { model, ask } = modelOf(given["model"]);
     const { team, token } = teamOf(given["team"]);
-    const user: UserFunctions = { onEvent: check.optionalFunction(given["onEvent"], "onEvent"), model: ask, token };
+    const user: UserFunctions = {
+      onEvent: check.optionalFunction(given["onEvent"], "onEvent"),
+      model: ask,
+      token,
+      approveImport: check.optionalFunction<ApproveImportFunction>(given["approveImport"], "approveImport"),
+    };
     const signal = check.optionalSignal(given["signal"]);
     const where = {
       directory: check.optionalText(given["directory"], "directory"),
@@ -194,6 +205,47 @@ export class Memdir implements AsyncDisposable {
     };
     const signal = check.optionalSignal(given["signal"]);
     return this.#run(signal, (store) => store.prompt(parts));
+  }
+
+  /**
+   * What people have written for an agent in this project, from the broadest to the nearest: the administrator's, the
+   * user's, then folder by folder down to the working directory `CLAUDE.md`, `.claude/CLAUDE.md`, the rules in
+   * `.claude/rules`, and `CLAUDE.local.md`, each with what it imports (facts 10; document 001 §2). The report says of
+   * every file that was considered what became of it: nothing is cut, and one that cannot be loaded costs no other. They
+   * are loaded where memory is off, too, but not with `CLAUDE_CODE_DISABLE_CLAUDE_MDS`. Never writes. Files that have
+   * not changed are not read again.
+   *
+   * Every file that is loaded for the first time is an event of the kind `instructions`. A file outside of the working
+   * tree that the project imports needs approval, see {@link OpenOptions.approveImport}.
+   *
+   * Rejects with `invalid-argument` (also for a path that is not absolute), `invalid-text` and `closed`.
+   */
+  async instructions(options?: InstructionsOptions): Promise<Instructions> {
+    const { signal, wanted } = chain(options);
+    return JSON.parse(await this.#run<string>(signal, (store) => store.instructions(wanted))) as Instructions;
+  }
+
+  /**
+   * What becomes relevant when a file is touched, beside {@link Memdir.instructions}: the rules that are about it, and
+   * what the folders between the working directory and it have. `path` is absolute, or relative to the `cwd` that the
+   * store was opened with; the file need not be there. What another file has brought already is named in `loaded`.
+   * Rejects as {@link Memdir.instructions} does.
+   */
+  async instructionsFor(path: string, options?: InstructionsOptions): Promise<Instructions> {
+    const whole = check.text(path, "path");
+    const { signal, wanted } = chain(options);
+    return JSON.parse(await this.#run<string>(signal, (store) => store.instructionsFor(whole, wanted))) as Instructions;
+  }
+
+  /**
+   * Everything that an agent should start with, in order: {@link Memdir.instructions}, how its memory works, and the
+   * indexes of the private and the team's memory. Creates the memory folder, as {@link Memdir.prompt} does, and leaves
+   * memory out when it is off. Computed once for the same options, and the same to the byte until
+   * {@link Memdir.compacted}, so that a provider's prompt cache holds. Rejects as {@link Memdir.instructions} does.
+   */
+  async context(options?: InstructionsOptions): Promise<Context> {
+    const { signal, wanted } = chain(options);
+    return JSON.parse(await this.#run<string>(signal, (store) => store.context(wanted))) as Context;
   }
 
   /**

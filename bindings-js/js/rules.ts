@@ -25,6 +25,7 @@ import type {
   Found,
   Frontmatter,
   IndexEntry,
+  InstructionPlace,
   LintInput,
   LintMemory,
   LockLook,
@@ -39,9 +40,12 @@ import type {
   ModelRequest,
   NotesDue,
   NotesMeasure,
+  ParsedInstructions,
   PathKind,
+  PlacesQuestion,
   Platform,
   RankedMemory,
+  ResolvedImport,
   Scope,
   SecretFinding,
   Selection,
@@ -665,6 +669,91 @@ export function lockIsHeld(look: LockLook): boolean {
 }
 
 /**
+ * What a file of instructions says (facts 10.3, 10.4): its text without front matter and without the HTML comments that
+ * stand by themselves, what it imports, and which files it is about. An import is `@` and a path, in prose only: Markdown
+ * decides what is code. What cannot be read stays as text, and is named in `problems`.
+ */
+export function parseInstructions(text: string): ParsedInstructions {
+  const whole = check.text(text, "text");
+  return rule((core) => core.parseInstructions(whole));
+}
+
+/**
+ * Where an import leads: `~/` to `home`, everything else that is not absolute to the folder of `file`, the absolute path
+ * of the file that imports. Null where that is nowhere: without a home directory, and for the network and device paths
+ * of Windows (facts 10.3).
+ */
+export function resolveImport(
+  target: string,
+  file: string,
+  options: { platform: Platform; home?: string | null | undefined },
+): ResolvedImport | null {
+  const whole = check.text(target, "target");
+  const from = check.text(file, "file");
+  const given = check.options(options, "options", ["platform", "home"]);
+  const platform = check.text(given["platform"], "platform");
+  const home = check.optionalText(given["home"], "home");
+  return rule((core) => core.resolveImport(whole, from, home, platform));
+}
+
+/**
+ * Whether a rule with these patterns is about a file. They are those of a `.gitignore`, with braces: the last one that
+ * matches decides, and `!` takes back. `path` is relative to the folder that the rule belongs to, with `/`. What is over
+ * 1,000 patterns or 4 MiB once braces are expanded matches nothing, nor does a pattern that is broken (facts 10.4).
+ */
+export function ruleApplies(patterns: readonly string[], path: string): boolean {
+  const globs = check.texts(patterns, "patterns");
+  const file = check.text(path, "path");
+  return rule((core) => core.ruleApplies(globs, file));
+}
+
+/** Every place where instructions are looked for, in the order in which they are loaded, each path once (facts 10.1). */
+export function instructionPlaces(question: PlacesQuestion): InstructionPlace[] {
+  const given = check.options(question, "question", PLACES);
+  const text = (name: string) => check.optionalText(given[name], name);
+  const texts = (name: string) => check.texts(given[name] ?? [], name);
+  const platform = check.text(given["platform"], "platform");
+  const [cwd, configHome, checkout, canonical] = [text("cwd"), text("configHome"), text("checkout"), text("canonical")];
+  const [managed, additional] = [texts("managed"), texts("additional")];
+  const agentsMd = check.optionalFlag(given["agentsMd"], "agentsMd") ?? false;
+  const [user, project, local] = [
+    check.flag(given["user"], "user"),
+    check.flag(given["project"], "project"),
+    check.flag(given["local"], "local"),
+  ];
+  return rule((core) =>
+    core.instructionPlaces(
+      platform,
+      cwd,
+      configHome,
+      managed,
+      checkout,
+      canonical,
+      additional,
+      agentsMd,
+      user,
+      project,
+      local,
+    ),
+  );
+}
+
+/**
+ * Whether a file of instructions is excluded: a pattern matches one of its absolute paths, as it was found and with links
+ * resolved, as a whole (facts 10.4). Case counts, but not on Windows.
+ */
+export function instructionsExcluded(
+  patterns: readonly string[],
+  paths: readonly string[],
+  options: { platform: Platform },
+): boolean {
+  const globs = check.texts(patterns, "patterns");
+  const files = check.texts(paths, "paths");
+  const platform = check.text(check.options(options, "options", ["platform"])["platform"], "platform");
+  return rule((core) => core.instructionsExcluded(globs, files, platform));
+}
+
+/**
  * Takes a model's shell command apart, if it does nothing but read: the programs of its pipe, in order, for
  * whoever runs them without a shell and looks at their paths first (facts 6.3).
  *
@@ -690,6 +779,19 @@ function indexEntry(value: unknown): { name?: string; description?: string | und
   return { name: check.text(name, "entry.name"), description };
 }
 
+const PLACES = [
+  "platform",
+  "cwd",
+  "configHome",
+  "managed",
+  "checkout",
+  "canonical",
+  "additional",
+  "agentsMd",
+  "user",
+  "project",
+  "local",
+] as const;
 const NOTES_DUE = ["tokens", "lastTokens", "toolCalls", "naturalBreak", "lastTurnCalls"] as const;
 const COMPACTION = ["messages", "lastSummarised", "notes", "template", "boundary"] as const;
 

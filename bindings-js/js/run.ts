@@ -1,5 +1,5 @@
 // The effects that start programs: `run`, never through a shell and with only the environment that
-// the flow gives, and `open-editor`, which is the user's own choice of program.
+// the flow gives, and `open-editor`, which has the terminal and the environment of this process.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
@@ -76,15 +76,15 @@ function kill(child: ChildProcess): void {
   child.stderr?.destroy();
 }
 
-/** The words of VISUAL, else of EDITOR, and then the file. */
-export function openEditor({ path }: Effects["open-editor"]): Promise<Outcome> {
-  const command = process.env["VISUAL"] || process.env["EDITOR"] || "";
-  const [program, ...args] = command.split(/\s+/).filter((word) => word !== "");
+/** Hands the terminal to the editor until it ends. */
+export function openEditor({ argv }: Effects["open-editor"]): Promise<Outcome> {
+  const [program, ...args] = argv;
   if (program === undefined) {
-    return Promise.reject(new Failed("unsupported", "no editor is set; set VISUAL or EDITOR to its command"));
+    return Promise.reject(new Failed("invalid-name", "no program is named"));
   }
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, [...args, path], { stdio: "inherit" });
+  const listen = deaf();
+  return new Promise<Outcome>((resolve, reject) => {
+    const child = spawn(program, args, { stdio: "inherit" });
     child.on("error", reject);
     child.on("exit", (code, signal) => {
       if (code === 0) {
@@ -93,5 +93,20 @@ export function openEditor({ path }: Effects["open-editor"]): Promise<Outcome> {
         reject(new Failed("other", `the editor ${program} ended with ${code ?? signal}`));
       }
     });
-  });
+  }).finally(listen);
+}
+
+/**
+ * Ctrl-C in an editor reaches this process as well, and must not end it while the editor has the terminal. Gives what
+ * ends that.
+ */
+function deaf(): () => void {
+  const listeners = process.listeners("SIGINT");
+  const ignore = () => {};
+  process.on("SIGINT", ignore);
+  listeners.forEach((listener) => process.off("SIGINT", listener));
+  return () => {
+    listeners.forEach((listener) => process.on("SIGINT", listener));
+    process.off("SIGINT", ignore);
+  };
 }

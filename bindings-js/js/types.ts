@@ -105,7 +105,22 @@ export type ReportCode =
   | "broken-line"
   | "line-too-long"
   | "not-a-transcript"
-  | "kept";
+  | "kept"
+  | "comment-unclosed"
+  | "paths-ignored"
+  | "import-missing"
+  | "import-too-deep"
+  | "imports-over-limit"
+  | "pattern-useless"
+  | "not-text-type"
+  | "needs-approval"
+  | "excluded"
+  | "already-loaded"
+  | "not-a-folder"
+  | "nested-worktree"
+  | "too-large"
+  | "hidden-characters"
+  | "instructions-large";
 
 /** One thing that was skipped, cut or repaired. */
 export interface ReportEntry {
@@ -667,12 +682,18 @@ export interface MemdirEvent {
   /**
    * What kind of event: `warning`; `team-sync` for what a sync of {@link Team.watch} has done, whose
    * message is the counts; `extract-memories` when {@link Memdir.extract} begins a turn of its model, or has
-   * changed memories.
+   * changed memories; `instructions` for each file of instructions that is loaded for the first time, or has
+   * changed since.
    */
   kind: string;
-  /** Relative to the store, when it is about one file. */
+  /** Relative to the store, when it is about one file; absolute in `instructions`. */
   path: string | null;
-  /** A {@link ReportCode} when it is about something cut or skipped. */
+  /**
+   * A {@link ReportCode} when it is about something cut or skipped. In `instructions` why the file was loaded (facts
+   * 10.4): `session-start` or, once after {@link Memdir.compacted}, `compact`; `include` for what another one
+   * imports; `path-glob-match` for a rule about a file that is touched, `nested-traversal` for what the folders
+   * on the way to it have.
+   */
   code: string | null;
   /** One line in plain words. */
   message: string;
@@ -1150,7 +1171,10 @@ export interface Dream {
   improved: string[];
   /** Those that were removed. */
   removed: string[];
-  /** What was to be changed and was not, because somebody else had changed it meanwhile. */
+  /**
+   * What was to be changed and was not, because somebody else had changed it meanwhile; and removals then, as in a run
+   * that its turns or tokens cut, since what goes may stand nowhere else yet.
+   */
   conflicts: string[];
   /** What a user is told, `Improved 3 memories`; null when nothing was changed. */
   notice: string | null;
@@ -1689,7 +1713,20 @@ export interface OpenOptions extends CallOptions {
    * environment and the git remote, also without this; nothing is sent anywhere until it is asked for.
    */
   team?: TeamOptions | null | undefined;
+  /**
+   * Asked before instructions import a file outside of the working tree. Without it such files are skipped, but for
+   * those in {@link InstructionsOptions.approved}.
+   */
+  approveImport?: ApproveImportFunction | undefined;
 }
+
+/**
+ * Your own function that says whether instructions may import a file outside of the working tree, `path`, with every
+ * link resolved; `parent` is the file that imports it. What it says holds for as long as the store is open; operations
+ * that run at the same time may each ask. Where it throws, gives something else, or takes longer than 10 minutes, the
+ * file is skipped, and it is asked again the next time.
+ */
+export type ApproveImportFunction = (path: string, parent: string) => boolean | Promise<boolean>;
 
 /**
  * Your own function that gives the token for the team's server. It is asked for each operation, and once
@@ -1883,6 +1920,227 @@ export interface PromptOptions extends CallOptions {
    * `CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES`.
    */
   guidelines?: readonly string[] | undefined;
+}
+
+/** Which instructions are loaded, and what may be loaded besides. All paths are absolute. */
+export interface InstructionsOptions extends CallOptions {
+  /**
+   * Whether `AGENTS.md` of every folder of the project is read, too, before its `CLAUDE.md`; false unless it is
+   * given.
+   */
+  agentsMd?: boolean | undefined;
+  /** Whether the user's instructions for all projects are loaded; true unless it is given. */
+  user?: boolean | undefined;
+  /** Whether the project's are, which come with its files; true unless it is given. */
+  project?: boolean | undefined;
+  /** Whether the user's for this project are, which are not checked in; true unless it is given. */
+  local?: boolean | undefined;
+  /** Folders whose instructions are loaded as those of the working directory are, behind them. */
+  additionalDirectories?: readonly string[] | undefined;
+  /**
+   * Globs over whole absolute paths of files that are not read, as `instructionsExcluded` of `memdir/rules` takes
+   * them; they count beside `claudeMdExcludes` of the settings. What the administrator has written stays.
+   */
+  excludes?: readonly string[] | undefined;
+  /** Files, and folders of files, outside of the working tree that may be imported without being asked for. */
+  approved?: readonly string[] | undefined;
+  /** Files that the conversation has already, which are not loaded once more. */
+  loaded?: readonly string[] | undefined;
+}
+
+/**
+ * Whose instructions they are, from the broadest to the nearest: of the machine's administrator, of the user for all
+ * projects, of the project, and of the user for this project. `memory` and `team` are the indexes of the two
+ * memories; they are only in the report of a {@link Context}.
+ */
+export type InstructionSource = "managed" | "user" | "project" | "local" | "memory" | "team";
+
+/**
+ * How a file comes in: it stands where instructions are looked for (`file`), in a folder of rules (`rule`), another
+ * one imports it (`import`), it is a text in the administrator's settings (`settings`), or the index of a memory
+ * (`index`).
+ */
+export type LoadKind = "file" | "rule" | "import" | "settings" | "index";
+
+/**
+ * What became of a file that was considered:
+ *
+ * - `loaded`: an agent is shown it.
+ * - `skipped`: it is not; `code` and `message` say why.
+ * - `conditional`: it is about certain files, and comes with the first of them that is touched.
+ */
+export type LoadOutcome = "loaded" | "skipped" | "conditional";
+
+/** Something that a person should know of a file that was read. */
+export interface LoadNote {
+  /** What kind of thing. */
+  code: ReportCode;
+  /** One line: what, and what to do. */
+  message: string;
+}
+
+/** What became of one file that was considered. */
+export interface LoadEntry {
+  /** Absolute. */
+  path: string;
+  /** Whose it is. */
+  source: InstructionSource;
+  /** How it comes in. */
+  kind: LoadKind;
+  /** What became of it. */
+  outcome: LoadOutcome;
+  /** Why it was skipped; null otherwise. */
+  code: ReportCode | null;
+  /** The same for a person, with what to do about it, on one line; null otherwise. */
+  message: string | null;
+  /** The file that imports it, absolute; null for what stands by itself. */
+  parent: string | null;
+  /** How many imports lead to it, at most 4 for one that is loaded. */
+  depth: number;
+  /** The file's size in bytes, where it is known. */
+  bytes: number | null;
+  /** Its lines, where it was read. */
+  lines: number | null;
+  /** The patterns of the files that it is about; null when it is about all. */
+  globs: string[] | null;
+  /** What else there is to know of it. */
+  notes: LoadNote[];
+}
+
+/** One file of instructions that was loaded. */
+export interface InstructionFile {
+  /** Absolute. */
+  path: string;
+  /** Whose it is. */
+  source: InstructionSource;
+  /** How it came in. */
+  kind: LoadKind;
+  /**
+   * What is shown of it: without front matter, without comments that stand by themselves and without characters that
+   * nobody sees, trimmed. Empty for an empty file.
+   */
+  text: string;
+  /** The file that imports it, absolute; null for what stands by itself. */
+  parent: string | null;
+  /** The patterns of the files that it is about; null when it is about all. */
+  globs: string[] | null;
+  /** Whether the file has more than is shown, so that it must be read before it is edited. */
+  differs: boolean;
+}
+
+/** What people have written for an agent, and what became of every file that was considered. */
+export interface Instructions {
+  /** What an agent is shown: the files with a heading each, below a preamble. Empty when there is nothing. */
+  text: string;
+  /** What was loaded, in order: what comes later is nearer to the work and has more weight. */
+  files: InstructionFile[];
+  /** What became of every file that was considered, in the same order, a file before what it imports. */
+  report: LoadEntry[];
+}
+
+/**
+ * A part of a context: what people wrote (`instructions`), how memory works (`memory`), what there is in the private
+ * memory (`index`) and in that of the team (`team-index`).
+ */
+export type ContextKind = "instructions" | "memory" | "index" | "team-index";
+
+/** One part of what an agent starts with. */
+export interface ContextPart {
+  /** Which one. */
+  kind: ContextKind;
+  /** Its text, never empty. */
+  text: string;
+}
+
+/** Everything that an agent should start with. */
+export interface Context {
+  /** All parts, with a blank line between them; empty when there is nothing. */
+  text: string;
+  /** The parts that there are, in order. */
+  parts: ContextPart[];
+  /** What became of every file that was considered, indexes included. */
+  report: LoadEntry[];
+}
+
+/** One import that stands in a text. */
+export interface ImportTarget {
+  /** As it is written, without `@`, fragment and punctuation behind it. */
+  target: string;
+  /**
+   * Whether it is a path by its form. Anything else may be a name as well (`@alice`, `@scope/package`), and is an
+   * import only where there is such a file.
+   */
+  certain: boolean;
+}
+
+/** What one file of instructions says. */
+export interface ParsedInstructions {
+  /** What an agent reads, trimmed. */
+  text: string;
+  /** What it imports, in order, each once. */
+  imports: ImportTarget[];
+  /** The patterns of the files that it is about; null when it is about all. */
+  paths: string[] | null;
+  /**
+   * What could not be read as it was meant: `frontmatter-unclosed`, `frontmatter-invalid`, `frontmatter-repaired`,
+   * `frontmatter-not-a-map`, `paths-ignored`, `comment-unclosed`.
+   */
+  problems: ReportCode[];
+}
+
+/** Where an import leads. */
+export interface ResolvedImport {
+  /** Absolute and normalised. */
+  path: string;
+  /** Whether it may be text by its name: a known extension, or none. */
+  isText: boolean;
+}
+
+/** What a place holds: one file, or a folder of rules with its subfolders. */
+export type PlaceKind = "file" | "rules";
+
+/**
+ * Why a place is not looked at: its source is switched off (`off`), or it is the main repository's and the worktree
+ * inside it has the same files (`worktree`).
+ */
+export type PlaceSkip = "off" | "worktree";
+
+/** One place where instructions may be. */
+export interface InstructionPlace {
+  /** Absolute. */
+  path: string;
+  /** Whose it is. */
+  source: InstructionSource;
+  /** A file or a folder. */
+  kind: PlaceKind;
+  /** Null when it is looked at. */
+  skipped: PlaceSkip | null;
+}
+
+/** What decides where instructions are looked for. Folders are absolute. */
+export interface PlacesQuestion {
+  /** Whose path rules hold. */
+  platform: Platform;
+  /** The working directory. */
+  cwd?: string | null | undefined;
+  /** The user's folder, such as `~/.claude`. */
+  configHome?: string | null | undefined;
+  /** The administrator's folders; none unless they are given. */
+  managed?: readonly string[] | undefined;
+  /** The root of the working tree that `cwd` lies in. */
+  checkout?: string | null | undefined;
+  /** The root of its main repository; another one than `checkout` in a worktree. */
+  canonical?: string | null | undefined;
+  /** Further folders that count like the working directory, without those above them; none unless they are given. */
+  additional?: readonly string[] | undefined;
+  /** Whether `AGENTS.md` is read, too; false unless it is given. */
+  agentsMd?: boolean | undefined;
+  /** Whether the user's instructions are loaded. */
+  user: boolean;
+  /** Whether the project's are. */
+  project: boolean;
+  /** Whether the user's for this project are. */
+  local: boolean;
 }
 
 /**

@@ -2,7 +2,14 @@
 
 import type { Effects, Outcome } from "./effects.js";
 import { Failed } from "./failure.js";
-import type { MemdirEvent, ModelFunction, ModelRequest, ModelToolRequest, TokenFunction } from "./types.js";
+import type {
+  ApproveImportFunction,
+  MemdirEvent,
+  ModelFunction,
+  ModelRequest,
+  ModelToolRequest,
+  TokenFunction,
+} from "./types.js";
 import { within } from "./within.js";
 
 /** The functions that a store was opened with. */
@@ -10,6 +17,7 @@ export interface UserFunctions {
   onEvent?: ((event: MemdirEvent) => void) | undefined;
   model?: ModelFunction | undefined;
   token?: TokenFunction | undefined;
+  approveImport?: ApproveImportFunction | undefined;
 }
 
 export async function model(effect: Effects["model"], user: UserFunctions, stop: AbortSignal): Promise<Outcome> {
@@ -29,6 +37,18 @@ export async function token(effect: Effects["token"], user: UserFunctions, stop:
   }
   const text = await within(stop, effect.timeoutMs, async (signal) => ask({ signal }));
   return { text: wellFormed(text, "token") };
+}
+
+export async function approve(effect: Effects["approve"], user: UserFunctions, stop: AbortSignal): Promise<Outcome> {
+  const ask = user.approveImport;
+  if (ask === undefined) {
+    throw new Failed("unsupported", "no function that approves imports was given to this store; open it with one");
+  }
+  const approved: unknown = await within(stop, effect.timeoutMs, async () => ask(effect.path, effect.parent));
+  if (typeof approved !== "boolean") {
+    throw new Failed("other", "the function that approves imports must give true or false");
+  }
+  return { approved };
 }
 
 /** What a function of the user's gave, if it is a text. */

@@ -181,6 +181,34 @@ impl Store {
         Ok(Flow::new(self.0.prompt(from_js("options", options)?)))
     }
 
+    /// [`store::Store::instructions`], as JSON text, which the command line writes anyway.
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    pub fn instructions(&self, options: JsValue) -> Result<Flow> {
+        let options = from_js("options", options)?;
+        Ok(Flow::new(self.0.instructions(options).map(json)))
+    }
+
+    /// [`store::Store::instructions_for`], as JSON text.
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    #[wasm_bindgen(js_name = instructionsFor)]
+    pub fn instructions_for(&self, path: String, options: JsValue) -> Result<Flow> {
+        let options = from_js("options", options)?;
+        Ok(Flow::new(self.0.instructions_for(path, options).map(json)))
+    }
+
+    /// [`store::Store::context`], as JSON text.
+    ///
+    /// # Errors
+    /// `invalid-argument`.
+    pub fn context(&self, options: JsValue) -> Result<Flow> {
+        let options = from_js("options", options)?;
+        Ok(Flow::new(self.0.context(options).map(json)))
+    }
+
     /// [`store::Store::lint`].
     pub fn lint(&self) -> Flow {
         Flow::new(self.0.lint())

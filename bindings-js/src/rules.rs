@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use js_sys::Array;
 use memdir_core::conversation::Conversation;
 use memdir_core::dream::{DreamGate, LockLook};
+use memdir_core::instructions::PlacesQuestion;
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
 use memdir_core::model::{Key, ModelOptions, ModelRequest, ToolRequest};
@@ -632,6 +633,88 @@ pub fn lock_is_held(now_ms: f64, mtime_ms: f64, body: String, alive: Option<bool
         body,
         alive,
     })
+}
+
+/// [`rules::parse_instructions`].
+#[wasm_bindgen(js_name = parseInstructions)]
+pub fn parse_instructions(text: &str) -> Result<JsValue> {
+    to_js(&rules::parse_instructions(text))
+}
+
+/// [`rules::resolve_import`].
+///
+/// # Errors
+/// `invalid-argument`.
+#[wasm_bindgen(js_name = resolveImport)]
+pub fn resolve_import(
+    target: &str,
+    file: &str,
+    home: Option<String>,
+    platform: JsValue,
+) -> Result<JsValue> {
+    let platform = from_js("platform", platform)?;
+    to_js(&rules::resolve_import(
+        target,
+        file,
+        home.as_deref(),
+        platform,
+    ))
+}
+
+/// [`rules::rule_applies`].
+#[wasm_bindgen(js_name = ruleApplies)]
+#[must_use]
+pub fn rule_applies(patterns: Vec<String>, path: &str) -> bool {
+    rules::rule_applies(&patterns, path)
+}
+
+/// [`rules::instruction_places`].
+///
+/// # Errors
+/// `invalid-argument`.
+#[wasm_bindgen(js_name = instructionPlaces)]
+#[expect(clippy::too_many_arguments, reason = "a record, taken apart")]
+#[expect(clippy::fn_params_excessive_bools, reason = "a record, taken apart")]
+pub fn instruction_places(
+    platform: JsValue,
+    cwd: Option<String>,
+    config_home: Option<String>,
+    managed: Vec<String>,
+    checkout: Option<String>,
+    canonical: Option<String>,
+    additional: Vec<String>,
+    agents_md: bool,
+    user: bool,
+    project: bool,
+    local: bool,
+) -> Result<JsValue> {
+    to_js(&rules::instruction_places(&PlacesQuestion {
+        platform: from_js("platform", platform)?,
+        cwd,
+        config_home,
+        managed,
+        checkout,
+        canonical,
+        additional,
+        agents_md,
+        user,
+        project,
+        local,
+    }))
+}
+
+/// [`rules::instructions_excluded`].
+///
+/// # Errors
+/// `invalid-argument`.
+#[wasm_bindgen(js_name = instructionsExcluded)]
+pub fn instructions_excluded(
+    patterns: Vec<String>,
+    paths: Vec<String>,
+    platform: JsValue,
+) -> Result<bool> {
+    let platform = from_js("platform", platform)?;
+    Ok(rules::instructions_excluded(&patterns, &paths, platform))
 }
 
 /// [`rules::read_only_command`].

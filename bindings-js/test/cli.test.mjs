@@ -447,3 +447,157 @@ test("a working directory that was removed", { skip: process.platform === "win32
   assert.match(given.stdout, /a\.md/);
   assert.equal(existsSync(gone), false);
 });
+
+/** A repository with instructions of several kinds, and a user. */
+function instructed(t) {
+  const root = folder(t);
+  const at = (...parts) => join(root, ...parts);
+  repository(at("repo"));
+  mkdirSync(at("repo/.claude/rules"), { recursive: true });
+  mkdirSync(at("config"));
+  writeFileSync(at("repo/CLAUDE.md"), "Use tabs. See @docs.md and @gone.md.\n");
+  writeFileSync(at("repo/docs.md"), "Documentation.\n");
+  writeFileSync(at("repo/.claude/rules/ts.md"), "---\npaths: \"*.ts\"\n---\nNo any.\n");
+  const env = { CLAUDE_CONFIG_DIR: at("config"), HOME: at("home") };
+  return { at, memdir: (args, options = {}) => memdir(args, { cwd: at("repo"), ...options, env: { ...env, ...options.env } }), env };
+}
+
+test("instructions: a table, a tree, the text, JSON, and what comes with a file", async (t) => {
+  const { at, memdir, env } = instructed(t);
+  const library = await Memdir.open({ cwd: at("repo"), home: env.HOME, env });
+  const json = await memdir(["instructions", "--json"]);
+  assert.deepEqual([json.code, json.stderr], [0, ""]);
+  const loaded = JSON.parse(json.stdout);
+  assert.deepEqual(loaded, await library.instructions());
+
+  const table = await memdir(["instructions"]);
+  assert.deepEqual([table.code, table.stderr], [0, ""]);
+  assert.match(table.stdout, /^STATUS +SOURCE +LINES +BYTES +FILE\n/);
+  const row = (status, source, rest) => new RegExp(`^${status} +${source} +${rest}`, "m");
+  assert.match(table.stdout, row("loaded", "project file", `1 +37 +${at("repo/CLAUDE.md")}$`));
+  assert.match(table.stdout, row("loaded", "project import", `1 +15 +${at("repo/docs.md")} \\(imported by ${at("repo/CLAUDE.md")}\\)$`));
+  assert.match(table.stdout, row("skipped", "project import", `- +- +${at("repo/gone.md")} .*\\[import-missing\\]$`));
+  assert.match(table.stdout, row("conditional", "project rule", `4 +\\d+ +${at("repo/.claude/rules/ts.md")} \\(for \\*\\.ts\\)$`));
+  assert.match(table.stdout, /\nloaded: 2, conditional: 1, skipped: 1\n$/);
+
+  const tree = (await memdir(["instructions", "--tree"])).stdout.split("\n");
+  assert.equal(tree[0], at("repo/CLAUDE.md"));
+  assert.equal(tree[1], `  ${at("repo/docs.md")}`);
+  assert.match(tree[2], /^  \[skipped\] .*gone\.md/);
+  assert.match(tree[3], /^\[conditional\] .*ts\.md/);
+
+  const text = await memdir(["instructions", "--text"]);
+  assert.equal(text.stdout, `${loaded.text}\n`);
+  assert.match(text.stderr, /gone\.md.*\[import-missing\]\n$/);
+  const file = await memdir(["instructions", "src/a.ts", "--text"]);
+  assert.match(file.stdout, /about files that match \*\.ts\):\n\nNo any\.\n$/);
+  const none = await memdir(["instructions", "src/a.js"]);
+  assert.match(none.stdout, /^conditional +project rule .*ts\.md/m);
+  const off = await memdir(["instructions", "--no-project"]);
+  assert.deepEqual([off.code, off.stdout, off.stderr], [0, "", "there are no instructions\n"]);
+  assert.equal((await memdir(["instructions", "a", "b"])).code, 2);
+  assert.equal((await memdir(["scan", "--tree"])).code, 2);
+});
+
+test("context prints what the library gives", async (t) => {
+  const { at, memdir, env } = instructed(t);
+  const { text, ...rest } = await (await Memdir.open({ cwd: at("repo"), home: env.HOME, env })).context();
+  const plain = await memdir(["context"]);
+  assert.deepEqual([plain.code, plain.stdout], [0, `${text}\n`]);
+  assert.match(plain.stderr, /gone\.md.*\[import-missing\]\n$/);
+  const json = await memdir(["context", "--json", "--approve", "../outside"]);
+  assert.deepEqual(JSON.parse(json.stdout), { text, ...rest });
+});
+
+/** An editor that notes how it was called, and writes into the file that it was given last. */
+function editor(t, name) {
+  const log = join(folder(t), name);
+  writeFileSync(log, `#!/bin/sh\nfor file; do :; done\necho "$@" >> "$0.log"\necho edited >> "$file"\n`, { mode: 0o755 });
+  return { command: log, calls: () => (existsSync(`${log}.log`) ? readFileSync(`${log}.log`, "utf8").trimEnd().split("\n") : []) };
+}
+
+test("edit: by name and by number, with the editor that is set", { skip: process.platform === "win32" }, async (t) => {
+  const { at, memdir } = instructed(t);
+  const [visual, plain] = [editor(t, "visual"), editor(t, "plain")];
+  const env = { EDITOR: `${plain.command} --wait` };
+  const listed = await memdir(["edit", "--json"]);
+  assert.equal(listed.code, 0, listed.stderr);
+  const { files } = JSON.parse(listed.stdout);
+  assert.deepEqual(files.slice(0, 3).map(({ path, depth, exists }) => [path, depth, exists]), [
+    [at("config/CLAUDE.md"), 0, false],
+    [at("repo/CLAUDE.md"), 0, true],
+    [at("repo/docs.md"), 1, true],
+  ]);
+
+  const named = await memdir(["edit", "docs.md"], { env });
+  assert.equal(named.code, 0, named.stderr);
+  assert.deepEqual(plain.calls(), [`--wait ${at("repo/docs.md")}`]);
+  assert.equal(readFileSync(at("repo/docs.md"), "utf8"), "Documentation.\nedited\n");
+  assert.ok(named.stderr.includes(plain.command) && named.stderr.includes("EDITOR"));
+
+  const numbered = await memdir(["edit"], { env: { ...env, VISUAL: visual.command }, input: "1\n" });
+  assert.equal(numbered.code, 0, numbered.stderr);
+  assert.match(numbered.stdout, /^ +1 +.*config\/CLAUDE\.md \(the user's instructions, new\)\n +2 /);
+  assert.deepEqual([visual.calls(), plain.calls().length], [[at("config/CLAUDE.md")], 1]);
+  assert.equal(readFileSync(at("config/CLAUDE.md"), "utf8"), "edited\n");
+  assert.ok(numbered.stderr.includes("VISUAL"));
+});
+
+test("edit: nothing chosen, nothing of that name, no editor", { skip: process.platform === "win32" }, async (t) => {
+  const { at, memdir } = instructed(t);
+  const { command, calls } = editor(t, "editor");
+  const env = { EDITOR: command };
+  for (const input of ["\n", "", "  \r\n"]) {
+    const { code, stderr } = await memdir(["edit"], { env, input });
+    assert.equal(code, 0);
+    assert.match(stderr, /cancelled; nothing was opened\n$/);
+  }
+  for (const input of ["99\n", "nonsense\n"]) {
+    const { code, stderr } = await memdir(["edit"], { env, input });
+    assert.equal(code, 1);
+    assert.match(stderr, /nothing called .*\[not-found\]\n$/);
+  }
+  assert.deepEqual(calls(), []);
+  assert.equal(existsSync(at("config/CLAUDE.md")), false);
+  const missing = await memdir(["edit", "docs.md"], { env: { EDITOR: join(at("repo"), "missing") } });
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /EDITOR.*\[not-found\]\n$/);
+  const failing = await memdir(["edit", "docs.md"], { env: { EDITOR: "false" } });
+  assert.equal(failing.code, 1);
+  assert.match(failing.stderr, /ended with 1/);
+});
+
+test("edit: Ctrl-C instead of an answer", { skip: process.platform === "win32" }, async (t) => {
+  const { at, env } = instructed(t);
+  const child = spawn(process.execPath, [CLI, "edit"], { cwd: at("repo"), env: { PATH: process.env.PATH, ...env }, stdio: "pipe" });
+  t.after(() => child.kill("SIGKILL"));
+  for await (const part of child.stderr) {
+    if (String(part).includes("Which one?")) {
+      break;
+    }
+  }
+  child.kill("SIGINT");
+  assert.deepEqual(await once(child, "exit"), [130, null]);
+});
+
+test("edit: at a terminal, which the editor has next", { skip: !existsSync("/usr/bin/script") }, async (t) => {
+  const { at, env } = instructed(t);
+  const path = join(folder(t), "editor");
+  // What it reads comes from the terminal, behind the line that was read before.
+  writeFileSync(path, '#!/bin/sh\n[ -t 0 ] || exit 3\necho ready\nread -r line\necho "$line" > "$1"\n', { mode: 0o755 });
+  const command = `'${process.execPath}' '${CLI}' edit`;
+  const options = { cwd: at("repo"), env: { PATH: process.env.PATH, ...env, EDITOR: path, TERM: "dumb" }, stdio: ["pipe", "pipe", "inherit"] };
+  const child = spawn("/usr/bin/script", ["--quiet", "--return", "--command", command, "/dev/null"], options);
+  t.after(() => child.kill("SIGKILL"));
+  let said = "";
+  const answers = [["Which one?", "2\n"], ["ready", "typed\n"]];
+  child.stdout.on("data", (part) => {
+    said += part;
+    if (answers.length > 0 && said.includes(answers[0][0])) {
+      child.stdin.write(answers.shift()[1]);
+    }
+  });
+  assert.deepEqual(await once(child, "exit"), [0, null], said);
+  assert.equal(readFileSync(at("repo/CLAUDE.md"), "utf8"), "typed\n");
+  assert.match(said, /was opened with/);
+});

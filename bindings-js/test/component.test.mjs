@@ -45,6 +45,8 @@ if (existsSync(COMPONENT)) {
       grant_bytes: ({ used, sizes }) =>
         Array.from(rules.grantBytes(BigInt(used), BigUint64Array.from(sizes, BigInt)), Number),
       injective_key: ({ path }) => rules.injectiveKey(path),
+      instruction_places: (question) => rules.instructionPlaces(placesIn(question)).map(withNulls),
+      instructions_excluded: ({ patterns, paths, platform }) => rules.instructionsExcluded(patterns, paths, platform),
       lint_memories: (input) => rules.lintMemories(withoutNulls(input)).map(withNulls),
       lock_is_held: ({ nowMs, mtimeMs, ...rest }) =>
         rules.lockIsHeld({ ...withoutNulls(rest), nowMs: BigInt(nowMs), mtimeMs: BigInt(mtimeMs) }),
@@ -57,6 +59,7 @@ if (existsSync(COMPONENT)) {
       merge_team_index: ({ base, local, server }) => rules.mergeTeamIndex(base ?? undefined, local, server),
       notes_are_empty: ({ text, template }) => rules.notesAreEmpty(text, template),
       parse_frontmatter: ({ text }) => frontmatterOut(rules.parseFrontmatter(text)),
+      parse_instructions: ({ text }) => withNulls({ paths: null, ...rules.parseInstructions(text) }),
       parse_settings: ({ text }) => settingsOut(rules.parseSettings(text)),
       parse_transcript: ({ text }) => transcriptOut(rules.parseTranscript(text)),
       project_slug: ({ path }) => rules.projectSlug(path),
@@ -65,8 +68,11 @@ if (existsSync(COMPONENT)) {
       read_only_command: ({ command }) => rules.readOnlyCommand(command),
       read_selection: ({ answer, candidates }) => rules.readSelection(answer, candidates),
       recent_tools: ({ results }) => rules.recentTools(results.map(withoutNulls)),
+      resolve_import: ({ target, file, home, platform }) =>
+        rules.resolveImport(target, file, home ?? undefined, platform) ?? null,
       retry_pause_ms: ({ retries, random, retryAfter }) =>
         Number(rules.retryPauseMs(retries, random, retryAfter ?? undefined)),
+      rule_applies: ({ patterns, path }) => rules.ruleApplies(patterns, path),
       session_notes_due: (question) => rules.sessionNotesDue(dueIn(question)),
       summarise_tool_calls: ({ calls, done }) => rules.summariseToolCalls(calls.map(withoutNulls), done),
       team_delta: ({ local, server }) =>
@@ -150,6 +156,10 @@ function dueIn({ tokens, lastTokens, toolCalls, ...rest }) {
 function dreamGateIn({ nowMs, lastMs, countedMs, ...rest }) {
   const times = { nowMs: BigInt(nowMs), lastMs: bigOrNone(lastMs), countedMs: bigOrNone(countedMs) };
   return { ...withoutNulls(rest), ...times };
+}
+
+function placesIn(question) {
+  return { managed: [], additional: [], agentsMd: false, ...withoutNulls(question) };
 }
 
 function questionIn({ messages, ...rest }) {

@@ -2,10 +2,13 @@
 // cancelling, and the contract between the loop and the core.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { Memdir, MemdirError } from "memdir";
 
@@ -219,27 +222,87 @@ test("watch: a change, none, no folder", async (t) => {
   assert.equal(failed((await watch(join(path, "missing"), 50))[0]), "not-found");
 });
 
-test("open-editor: the user's own, with its arguments", { skip: !UNIX }, async (t) => {
+test("open-editor: a program with its arguments, waited for", { skip: !UNIX }, async (t) => {
   const path = folder(t);
-  const before = { ...process.env };
-  t.after(() => {
-    process.env = before;
-  });
   const script = join(path, "editor.sh");
   writeFileSync(script, '#!/bin/sh\n[ "$1" = --wait ] || exit 3\necho edited > "$2"\n');
   chmodSync(script, 0o755);
   const file = join(path, "a b.md");
-  const edit = () => perform([{ kind: "open-editor", path: file }]);
-  process.env.VISUAL = `${script} --wait`;
-  assert.deepEqual([...(await edit())], ["done"]);
+  const edit = (...argv) => perform([{ kind: "open-editor", argv }]);
+  assert.deepEqual([...(await edit(script, "--wait", file))], ["done"]);
   assert.equal(readFileSync(file, "utf8"), "edited\n");
-  delete process.env.VISUAL;
-  process.env.EDITOR = script;
-  assert.equal(failed((await edit())[0]), "other");
-  process.env.EDITOR = join(path, "missing");
-  assert.equal(failed((await edit())[0]), "not-found");
-  delete process.env.EDITOR;
-  assert.equal(failed((await edit())[0]), "unsupported");
+  assert.deepEqual((await edit(script, file))[0], { failed: { code: "other", message: `the editor ${script} ended with 3` } });
+  assert.equal(failed((await edit(join(path, "missing"), file))[0]), "not-found");
+  assert.equal(failed((await edit(script, "a\0b"))[0]), "invalid-name");
+  assert.equal(failed((await edit())[0]), "invalid-name");
+});
+
+test("open-editor: Ctrl-C in it is meant for it", { skip: !UNIX }, async (t) => {
+  const path = folder(t);
+  const script = join(path, "editor.sh");
+  writeFileSync(script, '#!/bin/sh\nkill -INT $PPID\nsleep 0.2\n');
+  chmodSync(script, 0o755);
+  let interrupted = 0;
+  const listen = () => { interrupted += 1; };
+  process.on("SIGINT", listen);
+  t.after(() => process.off("SIGINT", listen));
+  assert.deepEqual([...(await perform([{ kind: "open-editor", argv: [script] }]))], ["done"]);
+  assert.equal(interrupted, 0);
+  assert.deepEqual(process.listeners("SIGINT"), [listen], "it is heard again");
+});
+
+/** A program that reads `count` lines of its standard input; what the lines were is what it prints. */
+function readingLines(t, count, maxBytes) {
+  const flows = new URL("./support/flows.mjs", import.meta.url);
+  const script = `
+    import { perform } from ${JSON.stringify(flows.href)};
+    for (let read = 0; read < ${count}; read += 1) {
+      const [outcome] = await perform([{ kind: "read-stdin", maxBytes: ${maxBytes}, line: true }]);
+      console.log(outcome.failed?.code ?? JSON.stringify(Buffer.from(outcome.content).toString()));
+    }
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: ["pipe", "pipe", "inherit"] });
+  t.after(() => child.kill());
+  let said = "";
+  child.stdout.on("data", (part) => { said += part; });
+  const ended = once(child, "close").then(() => said.trimEnd().split("\n"));
+  return { stdin: child.stdin, ended };
+}
+
+test("read-stdin: a line, and the program ends although the input does not", async (t) => {
+  const slow = readingLines(t, 1, 100);
+  slow.stdin.write("tw");
+  await pause(100);
+  slow.stdin.write("o \u2713\r\nmore");
+  assert.deepEqual(await slow.ended, ['"two \u2713"']);
+
+  const several = readingLines(t, 4, 100);
+  several.stdin.end("a\n\nb");
+  assert.deepEqual(await several.ended, ['"a"', '""', '"b"', '""'], "nothing is left, and there is no more to wait for");
+
+  const long = readingLines(t, 2, 3);
+  long.stdin.write("abc\r\nabcd\n");
+  assert.deepEqual(await long.ended, ['"abc"', "too-large"]);
+  const endless = readingLines(t, 1, 3);
+  endless.stdin.write("x".repeat(1000));
+  assert.deepEqual(await endless.ended, ["too-large"]);
+});
+
+test("approve: the user's function, and what it may do wrong", async () => {
+  const approve = { kind: "approve", path: "/srv/a.md", parent: "/p/CLAUDE.md", timeoutMs: 20_000 };
+  const ask = (approveImport, timeoutMs = 20_000) => perform([{ ...approve, timeoutMs }], { user: { approveImport } });
+  let given;
+  assert.deepEqual((await ask((...args) => { given = args; return true; }))[0], { approved: true });
+  assert.deepEqual(given, ["/srv/a.md", "/p/CLAUDE.md"]);
+  assert.deepEqual((await ask(async () => false))[0], { approved: false });
+  assert.equal(failed((await ask(undefined))[0]), "unsupported");
+  assert.deepEqual((await ask(() => Promise.reject(new Error("no window"))))[0], {
+    failed: { code: "other", message: "no window" },
+  });
+  for (const wrong of [() => { throw new Error("x"); }, () => "yes", () => undefined, () => 1]) {
+    assert.equal(failed((await ask(wrong))[0]), "other", String(wrong));
+  }
+  assert.equal(failed((await ask(() => new Promise(() => {}), 30))[0]), "timeout");
 });
 
 test("effects of a step are performed at once, and slow ones do not hold up files", async (t) => {
@@ -259,11 +322,13 @@ test("cancelling stops what waits", async (t) => {
     http: get(url),
     model: { kind: "model", request: "{}", timeoutMs: 20_000 },
     token: { kind: "token", timeoutMs: 20_000 },
+    approve: { kind: "approve", path: "/a", parent: "/b", timeoutMs: 20_000 },
     sleep: { kind: "sleep", ms: 20_000 },
     run: { kind: "run", argv: sleeper, cwd: folder(t), env: [], stdin: null, timeoutMs: 20_000, maxBytes: 10 },
     watch: { kind: "watch", path: folder(t), timeoutMs: 20_000 },
   };
-  const user = { model: () => new Promise(() => {}), token: () => new Promise(() => {}) };
+  const never = () => new Promise(() => {});
+  const user = { model: never, token: never, approveImport: never };
   for (const [name, effect] of Object.entries(effects)) {
     const controller = new AbortController();
     const started = performance.now();
@@ -377,6 +442,7 @@ const OUTCOMES = {
   Ran: { ran: { exitCode: null, stdout: Uint8Array.of(1), stderr: new Uint8Array() } },
   Now: { now: { ms: 1, offsetMinutes: -60 } },
   Changed: { changed: true },
+  Approved: { approved: true },
 };
 
 /** Hands over a whole outcome at once. */

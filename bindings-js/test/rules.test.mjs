@@ -103,6 +103,8 @@ test("what is left out of an input counts as null", () => {
   assert.deepEqual(rules.memoryAge({ mtimeMs: -1, nowMs: 0 }), { days: 0, text: "today", warning: null });
   assert.equal(rules.defaultScope(undefined, { team: true }), "private");
   assert.deepEqual(rules.lintMemories({ memories: [] }), []);
+  assert.equal(rules.resolveImport("~/a.md", "/p/CLAUDE.md", { platform: "posix" }), null);
+  assert.deepEqual(rules.instructionPlaces(places()), []);
   assert.equal(rules.memoryFileName("user", "role"), "user_role.md");
   assert.deepEqual(rules.updateMemory(null, { name: "a", body: null }), { content: "---\nname: a\n---\n", changed: true });
   assert.equal(rules.updateIndex(undefined, "team", "a.md", { name: "a" }).content, "- [a](../a.md)\n");
@@ -113,6 +115,24 @@ test("two memories with one path are two memories", () => {
   assert.deepEqual(
     rules.lintMemories({ memories: [one, one] }).map(({ code }) => code),
     ["duplicate-name"],
+  );
+});
+
+test("parseInstructions takes anything, and what it says leads somewhere", () => {
+  const words = fc.constantFrom("@a.md", "@./b", "`", "```\n", "<!--", "-->", "---\n", "paths: [", "\n", " ", "- ", "> ", "@@", "é");
+  const whole = fc.array(fc.oneof(words, text), { maxLength: 30 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(whole, (whole) => {
+      const { text, imports, paths, problems } = rules.parseInstructions(whole);
+      assert.ok(byteLength(text) <= byteLength(whole));
+      assert.equal(new Set(imports.map(({ target }) => target)).size, imports.length);
+      assert.ok(paths === null || paths.length > 0);
+      assert.ok(problems.every((code) => typeof code === "string"));
+      for (const { target } of imports) {
+        const resolved = rules.resolveImport(target, "/p/CLAUDE.md", { platform: "posix", home: "/h" });
+        assert.ok(resolved === null || resolved.path.startsWith("/"), target);
+      }
+    }),
   );
 });
 
@@ -369,6 +389,23 @@ test("wrong arguments", () => {
     () => rules.lockIsHeld(),
     () => rules.lockIsHeld({ nowMs: 0, mtimeMs: 0 }),
     () => rules.lockIsHeld({ nowMs: 0, mtimeMs: 0, body: "1", alive: "yes" }),
+    () => rules.parseInstructions(),
+    () => rules.parseInstructions(null),
+    () => rules.resolveImport("a.md", "/p/CLAUDE.md"),
+    () => rules.resolveImport("a.md", "/p/CLAUDE.md", { platform: "linux" }),
+    () => rules.resolveImport("a.md", null, { platform: "posix" }),
+    () => rules.resolveImport("a.md", "/p/CLAUDE.md", { platform: "posix", home: 1 }),
+    () => rules.ruleApplies("*.ts", "a.ts"),
+    () => rules.ruleApplies(["*.ts"]),
+    () => rules.instructionPlaces(),
+    () => rules.instructionPlaces({ ...places(), platform: "linux" }),
+    () => rules.instructionPlaces({ ...places(), user: undefined }),
+    () => rules.instructionPlaces({ ...places(), managed: "/etc" }),
+    () => rules.instructionPlaces({ ...places(), cwd: 1 }),
+    () => rules.instructionPlaces({ ...places(), other: 1 }),
+    () => rules.instructionsExcluded("**", ["/a"], { platform: "posix" }),
+    () => rules.instructionsExcluded(["**"], "/a", { platform: "posix" }),
+    () => rules.instructionsExcluded(["**"], ["/a"]),
     () => rules.readOnlyCommand(),
     () => rules.readOnlyCommand(["ls"]),
     () => rules.teamRepository(),
@@ -489,6 +526,14 @@ test("half a surrogate pair is refused wherever text enters", () => {
     () => rules.teamDelta({ a: bad }, {}),
     () => rules.teamDelta({}, { a: bad }),
     () => rules.batchEntries({ a: bad }),
+    () => rules.parseInstructions(bad),
+    () => rules.resolveImport(bad, "/p/CLAUDE.md", { platform: "posix" }),
+    () => rules.resolveImport("~/a", "/p/CLAUDE.md", { platform: "posix", home: bad }),
+    () => rules.ruleApplies(["*", bad], "a"),
+    () => rules.ruleApplies(["*"], bad),
+    () => rules.instructionPlaces({ ...places(), cwd: bad }),
+    () => rules.instructionPlaces({ ...places(), additional: [bad] }),
+    () => rules.instructionsExcluded([bad], [], { platform: "posix" }),
     () => rules.readOnlyCommand(`ls ${bad}`),
     () => rules.teamRepository(bad),
     () => rules.teamReconcile({ a: bad }, {}, {}, {}),
@@ -595,6 +640,10 @@ function union(name) {
 
 function toolRequest() {
   return { purpose: "p", prefix: null, system: "s", tools: [], prompt: "Go.", turns: [], maxTokens: 1 };
+}
+
+function places() {
+  return { platform: "posix", user: true, project: true, local: true };
 }
 
 function dreamGate() {

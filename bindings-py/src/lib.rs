@@ -25,12 +25,14 @@ mod _core {
         conversation_text, cut_memory, decide_dream, decide_extraction, decode_model_answer,
         decode_tool_answer, default_scope, encode_model_request, encode_tool_request, env_flag,
         error_table, estimate_tokens, fill_template, format_manifest, grant_bytes, injective_key,
-        lint_memories, lock_is_held, may_write, measure_notes, memory_age, memory_enabled,
-        memory_file_name, merge_team_index, notes_are_empty, parse_frontmatter, parse_settings,
-        parse_transcript, project_slug, rank_memories, read_only_command, read_selection,
-        recent_tools, redact_secrets, retry_pause_ms, scan_secrets, session_notes_due,
-        summarise_tool_calls, team_delta, team_reconcile, team_repository, tokenize,
-        truncate_index, update_index, update_memory, validate_memory_path, validate_team_key,
+        instruction_places, instructions_excluded, lint_memories, lock_is_held, may_write,
+        measure_notes, memory_age, memory_enabled, memory_file_name, merge_team_index,
+        notes_are_empty, parse_frontmatter, parse_instructions, parse_settings, parse_transcript,
+        project_slug, rank_memories, read_only_command, read_selection, recent_tools,
+        redact_secrets, resolve_import, retry_pause_ms, rule_applies, scan_secrets,
+        session_notes_due, summarise_tool_calls, team_delta, team_reconcile, team_repository,
+        tokenize, truncate_index, update_index, update_memory, validate_memory_path,
+        validate_team_key,
     };
     #[pymodule_export]
     use super::store::Store;

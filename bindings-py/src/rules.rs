@@ -2,6 +2,7 @@
 
 use memdir_core::conversation::Conversation;
 use memdir_core::dream::LockLook;
+use memdir_core::instructions::PlacesQuestion;
 use memdir_core::limits::TEAM_BATCH_BYTES;
 use memdir_core::lint::LintInput;
 use memdir_core::memory::MemoryHeader;
@@ -895,6 +896,139 @@ pub(crate) fn compaction_cut(
 #[pyo3(signature = (text: "str", values: "_types.TemplateValues") -> "str")]
 pub(crate) fn fill_template(py: Python<'_>, text: Text, values: Values) -> PyResult<Py<PyAny>> {
     apply(py, || Ok(rules::fill_template(&text.0, &values.0)))
+}
+
+/// Read a Markdown file of instructions. `text` is what an agent is shown of it: without front matter and
+/// without comments that stand by themselves, trimmed. `imports` are the files that it names with `@` in
+/// prose, each once, and `paths` the patterns of the files that it is about, None when it is about all.
+///
+/// Never fails: what cannot be read stays as text, and `problems` has a code of reports for it, such as
+/// `frontmatter-unclosed`.
+///
+/// Source: reference facts 10.3 and 10.4; document 001 §2.
+#[pyfunction]
+#[pyo3(signature = (text: "str") -> "_types.ParsedInstructions")]
+pub(crate) fn parse_instructions(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+    apply(py, || Ok(rules::parse_instructions(&text.0)))
+}
+
+/// Say which file an import leads to: an absolute one, one below `home` (`~/`), else one relative to the
+/// folder of `file`, the absolute path of the file that imports. `target` is one that `parse_instructions`
+/// gives. Nothing is looked up; `is_text` is said of the name alone.
+///
+/// None where it can lead to no file: without the home that it needs, with a NUL, and for network and device
+/// paths of Windows.
+///
+/// Source: reference facts 10.3.
+#[pyfunction]
+#[pyo3(signature = (target: "str", *, file: "str", home: "str | None" = None, platform: "_types.PlatformName") -> "_types.ResolvedImport | None")]
+pub(crate) fn resolve_import(
+    py: Python<'_>,
+    target: Text,
+    file: Text,
+    home: Option<Text>,
+    platform: PlatformName,
+) -> PyResult<Py<PyAny>> {
+    let home = text(home);
+    apply(py, || {
+        Ok(rules::resolve_import(
+            &target.0,
+            &file.0,
+            home.as_deref(),
+            platform.0,
+        ))
+    })
+}
+
+/// Say whether a rule is about a file, by the `paths` of the rule. `path` is relative to the folder that
+/// holds the rule's `.claude`, with `/`; outside of that folder no rule applies.
+///
+/// Patterns mean what they mean in a .gitignore, and the last that matches decides. Braces are expanded
+/// before, to at most 1,000 patterns and 4 MiB; a pattern beyond that, or with a `[` that is not closed,
+/// matches nothing and does not keep the others from it.
+///
+/// Source: reference facts 10.4.
+#[pyfunction]
+#[pyo3(signature = (patterns: "collections.abc.Sequence[str]", path: "str") -> "bool")]
+pub(crate) fn rule_applies(py: Python<'_>, patterns: Vec<Text>, path: Text) -> PyResult<Py<PyAny>> {
+    let patterns = texts(patterns);
+    apply(py, || Ok(rules::rule_applies(&patterns, &path.0)))
+}
+
+/// List every place where instructions are looked for, in the order in which they are loaded; what comes
+/// later is nearer to the work. First come the administrator's folders (`managed`), then the user's
+/// (`config_home`), then each folder from below the root down to `cwd`, then those in `additional`, without
+/// what lies above them. All folders are absolute, and nothing is looked up.
+///
+/// `checkout` is the root of the working tree and `canonical` that of its main repository; where the first
+/// lies inside the second, the project's files around it are skipped (`worktree`). With `agents_md` there is
+/// AGENTS.md in each folder, too. `user`, `project` and `local` say whose are loaded; those of others stay in
+/// the list (`off`).
+///
+/// Source: reference facts 10.1; document 001 §2.
+#[pyfunction]
+#[pyo3(signature = (
+    *,
+    platform: "_types.PlatformName",
+    cwd: "str | None" = None,
+    config_home: "str | None" = None,
+    managed: "collections.abc.Sequence[str]" = Vec::new(),
+    checkout: "str | None" = None,
+    canonical: "str | None" = None,
+    additional: "collections.abc.Sequence[str]" = Vec::new(),
+    agents_md: "bool" = false,
+    user: "bool" = true,
+    project: "bool" = true,
+    local: "bool" = true
+) -> "list[_types.InstructionPlace]")]
+#[expect(clippy::too_many_arguments, reason = "named in Python")]
+pub(crate) fn instruction_places(
+    py: Python<'_>,
+    platform: PlatformName,
+    cwd: Option<Text>,
+    config_home: Option<Text>,
+    managed: Vec<Text>,
+    checkout: Option<Text>,
+    canonical: Option<Text>,
+    additional: Vec<Text>,
+    agents_md: bool,
+    user: bool,
+    project: bool,
+    local: bool,
+) -> PyResult<Py<PyAny>> {
+    let question = PlacesQuestion {
+        platform: platform.0,
+        cwd: text(cwd),
+        config_home: text(config_home),
+        managed: texts(managed),
+        checkout: text(checkout),
+        canonical: text(canonical),
+        additional: texts(additional),
+        agents_md,
+        user,
+        project,
+        local,
+    };
+    apply(py, || Ok(rules::instruction_places(&question)))
+}
+
+/// Say whether a file of instructions is excluded: a glob of `patterns` matches one of its `paths` (as it was
+/// found, and with links resolved) from beginning to end. `**` crosses folders, `*` and `?` do not; `!` in
+/// front turns one pattern round. Case counts but on Windows. What is no glob matches nothing.
+///
+/// Source: reference facts 10.4.
+#[pyfunction]
+#[pyo3(signature = (patterns: "collections.abc.Sequence[str]", paths: "collections.abc.Sequence[str]", *, platform: "_types.PlatformName") -> "bool")]
+pub(crate) fn instructions_excluded(
+    py: Python<'_>,
+    patterns: Vec<Text>,
+    paths: Vec<Text>,
+    platform: PlatformName,
+) -> PyResult<Py<PyAny>> {
+    let (patterns, paths) = (texts(patterns), texts(paths));
+    apply(py, || {
+        Ok(rules::instructions_excluded(&patterns, &paths, platform.0))
+    })
 }
 
 /// List every error code with its family and a typical message, in a fixed order.

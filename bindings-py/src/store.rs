@@ -3,6 +3,7 @@
 use memdir_core::agents::AgentScope;
 use memdir_core::dream::DreamOptions;
 use memdir_core::extract::{AgentRole, ExtractOptions};
+use memdir_core::instructions::InstructionsOptions;
 use memdir_core::session::{CompactionOptions, NotesOptions};
 use memdir_core::store::{
     self as core, AfterTurnOptions, ForgetOptions, OpenOptions, PromptOptions, RecallOptions,
@@ -115,6 +116,87 @@ impl Store {
             past_context,
             guidelines: texts(guidelines),
         }))
+    }
+
+    /// What people have written for an agent, or with a path what comes with that file; ends with
+    /// `Instructions`.
+    #[pyo3(signature = (
+        path: "str | None",
+        /,
+        *,
+        agents_md: "bool",
+        user: "bool",
+        project: "bool",
+        local: "bool",
+        additional_directories: "collections.abc.Sequence[str]",
+        excludes: "collections.abc.Sequence[str]",
+        approved: "collections.abc.Sequence[str]",
+        loaded: "collections.abc.Sequence[str]"
+    ) -> "Flow[_types.Instructions]")]
+    #[expect(clippy::too_many_arguments, reason = "named in Python")]
+    fn instructions(
+        &self,
+        path: Option<Text>,
+        agents_md: Flag,
+        user: Flag,
+        project: Flag,
+        local: Flag,
+        additional_directories: Vec<Text>,
+        excludes: Vec<Text>,
+        approved: Vec<Text>,
+        loaded: Vec<Text>,
+    ) -> Flow {
+        let options = InstructionsOptions {
+            agents_md: agents_md.0,
+            user: user.0,
+            project: project.0,
+            local: local.0,
+            additional_directories: texts(additional_directories),
+            excludes: texts(excludes),
+            approved: texts(approved),
+            loaded: texts(loaded),
+        };
+        Flow::new(match path {
+            Some(path) => self.store.instructions_for(path.0, options),
+            None => self.store.instructions(options),
+        })
+    }
+
+    /// Everything that an agent should start with; ends with `Context`.
+    #[pyo3(signature = (
+        *,
+        agents_md: "bool",
+        user: "bool",
+        project: "bool",
+        local: "bool",
+        additional_directories: "collections.abc.Sequence[str]",
+        excludes: "collections.abc.Sequence[str]",
+        approved: "collections.abc.Sequence[str]",
+        loaded: "collections.abc.Sequence[str]"
+    ) -> "Flow[_types.Context]")]
+    #[expect(clippy::too_many_arguments, reason = "named in Python")]
+    fn context(
+        &self,
+        agents_md: Flag,
+        user: Flag,
+        project: Flag,
+        local: Flag,
+        additional_directories: Vec<Text>,
+        excludes: Vec<Text>,
+        approved: Vec<Text>,
+        loaded: Vec<Text>,
+    ) -> Flow {
+        let options = InstructionsOptions {
+            agents_md: agents_md.0,
+            user: user.0,
+            project: project.0,
+            local: local.0,
+            additional_directories: texts(additional_directories),
+            excludes: texts(excludes),
+            approved: texts(approved),
+            loaded: texts(loaded),
+        };
+        Flow::new(self.store.context(options))
     }
 
     /// What is wrong with the store; ends with `Lint`.

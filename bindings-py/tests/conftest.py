@@ -96,11 +96,3 @@ class Face:
 @pytest.fixture(params=[False, True], ids=["blocking", "asyncio"])
 def face(request: pytest.FixtureRequest) -> Face:
     return Face(request.param)
-
-
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """Ctrl-C interrupts, also where whoever started the tests ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)

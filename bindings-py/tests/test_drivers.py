@@ -49,8 +49,27 @@ MODEL = {
 }
 
 TOKEN = {"kind": "token", "timeoutMs": 20_000}
+APPROVE = {
+    "kind": "approve",
+    "path": "/out/é.md",
+    "parent": "/project/CLAUDE.md",
+    "timeoutMs": 20_000,
+}
 # What is asked of a function of the user's, and under which name the host has it.
-ASKED = [pytest.param(MODEL, "model", id="model"), pytest.param(TOKEN, "token", id="token")]
+ASKED = [
+    pytest.param(MODEL, "model", id="model"),
+    pytest.param(TOKEN, "token", id="token"),
+    pytest.param(APPROVE, "approve_import", id="approve"),
+]
+
+
+def hanging(release: threading.Event) -> Host:
+    """A host whose functions give no answer before they are let."""
+    return Host(
+        model=lambda _: str(release.wait(20)),
+        token=lambda: str(release.wait(20)),
+        approve_import=lambda *_: release.wait(20),
+    )
 
 
 def event(message: str) -> dict[str, Any]:
@@ -125,6 +144,8 @@ def test_what_cannot_be_called_is_refused(tmp_path: Path) -> None:
         Host(model="claude")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="must be callable"):
         Host(token="t")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="approve_import must be callable, not bool"):
+        Memdir(directory=tmp_path, approve_import=True)  # type: ignore[arg-type]
 
 
 def test_the_model_is_called_with_the_callers_context(run: Run) -> None:
@@ -172,6 +193,33 @@ def test_the_token_may_be_asked_for_in_every_way(run: Run) -> None:
     assert outcome["failed"]["code"] == "unsupported"
 
 
+@pytest.mark.parametrize("answer", [True, False])
+def test_an_import_may_be_approved_in_every_way(run: Run, answer: bool) -> None:
+    def approve(path: str, parent: str) -> bool:
+        assert (path, parent) == (APPROVE["path"], APPROVE["parent"])
+        return answer
+
+    async def later(path: str, parent: str) -> bool:
+        await asyncio.sleep(0.01)
+        return approve(path, parent)
+
+    class Approve:
+        async def __call__(self, path: str, parent: str) -> bool:
+            return await later(path, parent)
+
+    for one in (approve, later, Approve(), lambda *paths: later(*paths)):
+        assert run(probe([APPROVE]), Host(approve_import=one)) == [{"approved": answer}]
+    (outcome,) = run(probe([APPROVE]))
+    assert outcome["failed"]["code"] == "unsupported"
+
+
+@pytest.mark.parametrize("answer", [None, 1, "yes", ["/out/é.md"]])
+def test_only_a_bool_approves_an_import(run: Run, answer: Any) -> None:
+    (outcome,) = run(probe([APPROVE]), Host(approve_import=lambda *_: answer))
+    assert outcome["failed"]["code"] == "other"
+    assert f"must return a bool, not {type(answer).__name__}" in outcome["failed"]["message"]
+
+
 class MutedError(Exception):
     """An exception that breaks whoever shows it."""
 
@@ -203,10 +251,9 @@ class Odd(str):
         (MutedError(7), "MutedError, whose message cannot be shown"),
         (ValueError("half \ud800 of it"), "ValueError: half ? of it"),
         (asyncio.CancelledError(), "CancelledError"),
-        (7, "must return a str, not int"),
-        ("\ud800", "surrogate"),
+        (7, "must return a "),
     ],
-    ids=range(9),
+    ids=range(8),
 )
 @pytest.mark.parametrize(("effect", "name"), ASKED)
 def test_what_a_function_does_wrong_is_a_failed_effect(
@@ -226,6 +273,14 @@ def test_what_a_function_does_wrong_is_a_failed_effect(
         assert outcome["failed"]["code"] == "other"
         assert words in outcome["failed"]["message"]
         assert f"the {name} function" in outcome["failed"]["message"]
+
+
+@pytest.mark.parametrize(("effect", "name"), ASKED[:2])
+def test_half_of_a_surrogate_pair_is_no_text(run: Run, effect: dict[str, Any], name: str) -> None:
+    host = Host(**cast("dict[str, Any]", {name: lambda *_: "\ud800"}))
+    (outcome,) = run(probe([effect]), host)
+    assert outcome["failed"]["code"] == "other"
+    assert f"the {name} function gave half of a surrogate" in outcome["failed"]["message"]
 
 
 def test_a_text_of_a_class_of_its_own_is_a_text(run: Run) -> None:
@@ -273,7 +328,7 @@ def test_a_caller_hears_of_a_model_that_leaves_the_program(error: type[BaseExcep
 def test_a_function_that_hangs_is_given_up(run: Run, effect: dict[str, Any], name: str) -> None:
     release = threading.Event()
     start = time.monotonic()
-    host = Host(**{name: lambda *_: str(release.wait(20))})
+    host = Host(**cast("dict[str, Any]", {name: lambda *_: release.wait(20)}))
     (outcome,) = run(probe([effect | {"timeoutMs": 200}]), host)
     release.set()
     assert outcome["failed"]["code"] == "timeout"
@@ -362,7 +417,7 @@ def test_print_to_a_replaced_stream_and_to_a_closed_one(
 
 
 def test_read_stdin(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    effects = [{"kind": "read-stdin", "maxBytes": 5}]
+    effects = [{"kind": "read-stdin", "maxBytes": 5, "line": False}]
     for content, expected in ((b"12345", b"12345"), (b"\xff", b"\xff"), (b"", b"")):
         stdin = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")
         monkeypatch.setattr(sys, "stdin", stdin)
@@ -371,19 +426,54 @@ def test_read_stdin(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(probe(effects))[0]["failed"]["code"] == "too-large"
 
 
+def test_read_a_line_of_stdin(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    effects = [{"kind": "read-stdin", "maxBytes": 5, "line": True}]
+    content = b"12\r\n\n\xff\n12345\n123456\n7"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="utf-8"))
+    for expected in (b"12", b"", b"\xff", b"12345"):
+        assert run(probe(effects)) == [{"content": expected}]
+    assert run(probe(effects))[0]["failed"]["code"] == "too-large"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("é\nx"))
+    for expected in ("é".encode(), b"x", b""):
+        assert run(probe(effects)) == [{"content": expected}]
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run(probe(effects)) == [{"content": b""}]
+
+
+def editor(program: str, *arguments: str | Path) -> list[dict[str, Any]]:
+    argv = [sys.executable, "-c", program, *map(str, arguments)]
+    return [{"kind": "open-editor", "argv": argv}]
+
+
 def test_open_editor(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    effects = [{"kind": "open-editor", "path": str(tmp_path / "a b.md")}]
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.delenv("EDITOR", raising=False)
-    assert run(probe(effects))[0]["failed"]["code"] == "unsupported"
-    program = "import sys, pathlib; pathlib.Path(sys.argv[1]).write_text('edited')"
-    monkeypatch.setenv("EDITOR", f'"{sys.executable}" -c "{program}"')
-    assert run(probe(effects)) == ["done"]
-    assert (tmp_path / "a b.md").read_text(encoding="utf-8") == "edited"
-    monkeypatch.setenv("VISUAL", f'"{sys.executable}" -c "import sys; sys.exit(3)"')
-    assert run(probe(effects))[0]["failed"]["code"] == "other"
-    monkeypatch.setenv("VISUAL", str(tmp_path / "missing"))
-    assert run(probe(effects))[0]["failed"]["code"] == "not-found"
+    # What is opened is decided elsewhere.
+    monkeypatch.setenv("EDITOR", str(tmp_path / "missing"))
+    file = tmp_path / "a b.md"
+    write = "import sys, pathlib; pathlib.Path(sys.argv[1]).write_text('edited')"
+    assert run(probe(editor(write, file))) == ["done"]
+    assert file.read_text(encoding="utf-8") == "edited"
+    (outcome,) = run(probe(editor("import sys; sys.exit(3)", file)))
+    assert outcome["failed"]["code"] == "other"
+    assert "3" in outcome["failed"]["message"]
+    missing = [{"kind": "open-editor", "argv": [str(tmp_path / "missing"), str(file)]}]
+    assert run(probe(missing))[0]["failed"]["code"] == "not-found"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.usefixtures("_ctrl_c")
+def test_ctrl_c_in_an_editor_is_for_the_editor(tmp_path: Path) -> None:
+    program = """
+import os, pathlib, signal, sys, time
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+os.kill(os.getppid(), signal.SIGINT)
+time.sleep(0.3)
+pathlib.Path(sys.argv[1]).write_text("kept")
+"""
+    assert drive(probe(editor(program, tmp_path / "a.md")), Host()) == ["done"]
+    assert (tmp_path / "a.md").read_text(encoding="utf-8") == "kept"
+    # Afterwards it interrupts as before.
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
 
 
 def test_watch(run: Run, tmp_path: Path) -> None:
@@ -534,14 +624,15 @@ def test_a_call_that_is_stopped_at_any_moment_ends(moment: str) -> None:
     assert time.monotonic() - start < 5
 
 
-@pytest.mark.parametrize("effect", [SLEEP, MODEL, TOKEN], ids=["sleep", "model", "token"])
+@pytest.mark.parametrize(
+    "effect", [SLEEP, MODEL, TOKEN, APPROVE], ids=["sleep", "model", "token", "approve"]
+)
 def test_a_cancelled_task_stops_and_ends_its_flow(effect: dict[str, Any]) -> None:
     release = threading.Event()
 
     async def main() -> None:
         flow = Watched(probe([effect, {"kind": "now"}]))
-        host = Host(model=lambda _: str(release.wait(20)), token=lambda: str(release.wait(20)))
-        task = asyncio.create_task(drive_async(flow.it, host))
+        task = asyncio.create_task(drive_async(flow.it, hanging(release)))
         await asyncio.sleep(0.2)
         start = time.monotonic()
         task.cancel()
@@ -673,7 +764,9 @@ def interrupt_after(seconds: float) -> None:
     threading.Thread(target=work, daemon=True).start()
 
 
-@pytest.mark.parametrize("effect", [SLEEP, MODEL, TOKEN], ids=["sleep", "model", "token"])
+@pytest.mark.parametrize(
+    "effect", [SLEEP, MODEL, TOKEN, APPROVE], ids=["sleep", "model", "token", "approve"]
+)
 @pytest.mark.usefixtures("_ctrl_c")
 def test_ctrl_c_stops_and_ends_the_flow(effect: dict[str, Any]) -> None:
     release = threading.Event()
@@ -681,10 +774,7 @@ def test_ctrl_c_stops_and_ends_the_flow(effect: dict[str, Any]) -> None:
     interrupt_after(0.2)
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        drive(
-            flow.it,
-            Host(model=lambda _: str(release.wait(20)), token=lambda: str(release.wait(20))),
-        )
+        drive(flow.it, hanging(release))
     release.set()
     assert time.monotonic() - start < 4
     assert (flow.cancelled, flow.ended) == (1, "aborted")

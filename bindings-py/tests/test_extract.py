@@ -466,7 +466,7 @@ def test_a_task_cancelled_at_any_moment_lets_the_next_one_run(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["model", "run"])
-@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_ctrl_c_lets_the_next_one_run(tmp_path: Path, own: bool) -> None:
     release = threading.Event()
 

@@ -875,7 +875,7 @@ def interrupt(program: subprocess.Popen[bytes], number: int) -> tuple[int, bytes
     return program.returncode, stdout, stderr
 
 
-@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.usefixtures("_ctrl_c")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_watch_uploads_what_is_left(
     tmp_path: Path, server: TeamServer, number: int, code: int
@@ -886,7 +886,7 @@ def test_an_interrupted_watch_uploads_what_is_left(
     assert server.entries["tea.md"] == MINE
 
 
-@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_an_interrupted_watch_with_nothing_left_is_silent(
     tmp_path: Path, server: TeamServer
 ) -> None:
@@ -894,7 +894,7 @@ def test_an_interrupted_watch_with_nothing_left_is_silent(
         assert interrupt(program, signal.SIGINT) == (130, b"", b"")
 
 
-@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_an_interrupted_watch_says_what_it_could_not_upload(
     tmp_path: Path, server: TeamServer
 ) -> None:
@@ -907,7 +907,7 @@ def test_an_interrupted_watch_says_what_it_could_not_upload(
     assert stderr.count(b"\n") == 1
 
 
-@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.usefixtures("_ctrl_c")
 def test_a_watch_that_is_interrupted_twice_ends_at_once(tmp_path: Path, server: TeamServer) -> None:
     with watching(tmp_path, server) as program:
         server.always = Answer(hangs=True)

@@ -15,6 +15,7 @@ pub mod error;
 pub mod extract;
 pub mod flow;
 pub mod inbox;
+pub mod instructions;
 mod json;
 pub mod limits;
 pub mod lint;

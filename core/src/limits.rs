@@ -136,6 +136,8 @@ pub const TEAM_KEY_PART_MAX_BYTES: usize = 255;
 pub const TEAM_KEY_MAX_READINGS: usize = 8;
 /// Permission bits of every file that memdir creates.
 pub const FILE_MODE: u32 = 0o600;
+/// Permission bits of a new file that belongs to a project, as others work with it, too.
+pub const SHARED_FILE_MODE: u32 = 0o644;
 /// Permission bits of every folder that memdir creates.
 pub const FOLDER_MODE: u32 = 0o700;
 /// Folder of memdir's own files inside a store.
@@ -445,3 +447,29 @@ pub const SESSION_ID_BYTES: usize = 128;
 pub const SESSION_FOLDER: &str = "session-memory";
 /// Name of the notes (facts 8.2).
 pub const SESSION_NAME: &str = "summary.md";
+/// Names of the files of instructions (facts 10.1).
+pub const INSTRUCTIONS_FILE: &str = "CLAUDE.md";
+/// The user's for one project, which is not shared.
+pub const LOCAL_INSTRUCTIONS_FILE: &str = "CLAUDE.local.md";
+/// That of other agents.
+pub const AGENTS_FILE: &str = "AGENTS.md";
+/// Folder of rules in a `.claude` folder, or in the user's.
+pub const RULES_FOLDER: &str = "rules";
+/// Folders above the working directory that are looked at; no source, deeper trees are no projects.
+pub const INSTRUCTIONS_MAX_PARENTS: usize = 256;
+/// How far imports lead: a file, and four more (facts 10.3).
+pub const IMPORT_MAX_DEPTH: u32 = 4;
+/// Lines within which the front matter of a rule must close; no source. Its list of patterns may be long.
+pub const RULE_FRONTMATTER_MAX_LINES: usize = 200;
+/// Patterns that a rule may expand to (facts 10.4).
+pub const RULE_MAX_PATTERNS: usize = 1_000;
+/// Bytes that they may have together (facts 10.4).
+pub const RULE_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Characters of a file of instructions from which on it costs more than it helps (facts 10.4).
+pub const INSTRUCTIONS_LARGE_CHARS: usize = 40_000;
+/// How long a person may take to approve an import; no source.
+pub const APPROVE_MS: u64 = 10 * 60 * 1000;
+/// Bytes of the line in which somebody names what is to be edited; no source.
+pub const CHOICE_MAX_BYTES: u64 = 4_096;
+/// Imports of one file that are followed; no source, a text with more does not mean them as such.
+pub const IMPORTS_MAX: usize = 1_000;

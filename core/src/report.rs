@@ -171,6 +171,36 @@ pub enum ReportCode {
     NotATranscript,
     /// A memory that a dream would have removed stays.
     Kept,
+    /// A comment in a file of instructions that is not closed and is shown.
+    CommentUnclosed,
+    /// Something in the `paths` of a rule is no text and does not count.
+    PathsIgnored,
+    /// Nothing is where an import leads.
+    ImportMissing,
+    /// An import is further away than imports are followed.
+    ImportTooDeep,
+    /// More imports in one file than are followed.
+    ImportsOverLimit,
+    /// A pattern of a rule that can match nothing.
+    PatternUseless,
+    /// An import of something that is no text by its name.
+    NotTextType,
+    /// An import leads out of the working tree, and nobody has approved that.
+    NeedsApproval,
+    /// A pattern excludes it.
+    Excluded,
+    /// The same file is there already.
+    AlreadyLoaded,
+    /// Something with the name of a folder of rules that is none.
+    NotAFolder,
+    /// The worktree that is worked in has the same file.
+    NestedWorktree,
+    /// More bytes than are read of one file.
+    TooLarge,
+    /// Characters that nobody sees were left out.
+    HiddenCharacters,
+    /// So much text that it costs more than it helps.
+    InstructionsLarge,
 }
 
 impl ReportCode {

@@ -5,6 +5,9 @@ pub use crate::agent::read_only_command;
 pub use crate::dream::{decide_dream, lock_is_held};
 pub use crate::error::error_table;
 pub use crate::extract::{conversation_text, decide_extraction};
+pub use crate::instructions::{
+    instruction_places, instructions_excluded, parse_instructions, resolve_import, rule_applies,
+};
 pub use crate::lint::lint_memories;
 pub use crate::memory::{
     default_scope, format_manifest, memory_age, parse_frontmatter, truncate_index,

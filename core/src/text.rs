@@ -69,6 +69,10 @@ pub(crate) fn list(items: &[String]) -> String {
 /// The text with its lines kept and hostile characters gone. LF, CRLF and a lone CR end a line;
 /// what else some reader takes for a line end becomes a blank.
 pub(crate) fn lines(text: &str) -> String {
+    // Most texts stay as they are.
+    if text.chars().all(stays_in_lines) {
+        return text.to_owned();
+    }
     let mut lines = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -82,6 +86,13 @@ pub(crate) fn lines(text: &str) -> String {
         }
     }
     lines
+}
+
+fn stays_in_lines(c: char) -> bool {
+    match c {
+        ' '..='~' | '\n' | '\t' => true,
+        c => !is_hostile(c) && !breaks_line(c),
+    }
 }
 
 /// A path in a command line for a POSIX shell.

@@ -22,7 +22,7 @@ use memdir_core::flow::{Effect, Failure, FailureCode, Outcome};
 pub use drive::drive;
 pub use failure::{failure, failure_code};
 
-/// Whether [`perform`] knows how to do this effect. The others (`http`, `model`, `watch`,
+/// Whether [`perform`] knows how to do this effect. The others (`http`, `model`, `approve`, `watch`,
 /// `open-editor`, `emit`) are up to the face that uses this host.
 #[must_use]
 pub fn performs(effect: &Effect) -> bool {
@@ -31,6 +31,7 @@ pub fn performs(effect: &Effect) -> bool {
         Effect::Http { .. }
             | Effect::Model { .. }
             | Effect::Token { .. }
+            | Effect::Approve { .. }
             | Effect::Watch { .. }
             | Effect::OpenEditor { .. }
             | Effect::Emit { .. }
@@ -118,11 +119,14 @@ pub fn perform_unless(effect: &Effect, stopped: &dyn Fn() -> bool) -> Outcome {
         Effect::Sleep { ms } => done(system::sleep(*ms, stopped)),
         Effect::Random { length } => system::random(*length).map(Outcome::Content),
         Effect::Print { stream, text } => done(stdio::print(*stream, text)),
-        Effect::ReadStdin { max_bytes } => stdio::read_stdin(*max_bytes).map(Outcome::Content),
+        Effect::ReadStdin { max_bytes, line } => {
+            stdio::read_stdin(*max_bytes, *line).map(Outcome::Content)
+        }
         Effect::HostInfo => Ok(Outcome::HostInfo(system::host_info())),
         Effect::Http { .. } => unsupported("make HTTP requests"),
         Effect::Model { .. } => unsupported("call a model"),
         Effect::Token { .. } => unsupported("ask for a token"),
+        Effect::Approve { .. } => unsupported("ask for approval"),
         Effect::Watch { .. } => unsupported("watch folders"),
         Effect::OpenEditor { .. } => unsupported("open an editor"),
         Effect::Emit { .. } => Ok(Outcome::Done),

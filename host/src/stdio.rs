@@ -1,6 +1,6 @@
 //! The terminal.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 
 use memdir_core::flow::{Bytes, Failure, FailureCode, Stream};
 
@@ -20,15 +20,25 @@ fn write(mut to: impl Write, text: &str) -> std::io::Result<()> {
     to.flush()
 }
 
-/// All of the standard input; `too-large` when there is more than `max_bytes`.
-pub(crate) fn read_stdin(max_bytes: u64) -> Result<Bytes, Failure> {
+/// All of the standard input, or its next line without its end; `too-large` when there is more than `max_bytes`.
+pub(crate) fn read_stdin(max_bytes: u64, line: bool) -> Result<Bytes, Failure> {
     let mut bytes = Vec::new();
     let limit = max_bytes.saturating_add(1);
-    std::io::stdin()
-        .lock()
-        .take(limit)
-        .read_to_end(&mut bytes)
-        .map_err(|error| failure(&error))?;
+    let mut stdin = std::io::stdin().lock().take(limit);
+    let read = if line {
+        stdin.read_until(b'\n', &mut bytes)
+    } else {
+        stdin.read_to_end(&mut bytes)
+    };
+    read.map_err(|error| failure(&error))?;
+    if line {
+        while bytes
+            .last()
+            .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))
+        {
+            bytes.pop();
+        }
+    }
     if bytes.len() as u64 > max_bytes {
         return Err(Failure::new(
             FailureCode::TooLarge,

@@ -34,6 +34,7 @@ RESULTS = {
     "session-compaction": "compaction",
     "session-path": "notes-path",
     "undo-dream": "dream-undone",
+    "instructions-for": "instructions",
 }
 # Operations of an object that the packages have, under its name and theirs.
 OF_OBJECTS = {
@@ -49,7 +50,7 @@ OPTIONS = {
     *("open-options", "prompt-options", "recall-options", "save-options", "forget-options"),
     *("extract-options", "directory-question", "lint-input", "notes-options", "notes-due"),
     *("compaction-options", "compaction-question", "dream-options", "lock-look"),
-    "after-turn-options",
+    *("after-turn-options", "instructions-options", "places-question"),
 }
 # Records and enums of the flows that the packages show too.
 SHOWN = {
@@ -59,11 +60,13 @@ SHOWN = {
     *("extraction", "extraction-task", "tool-reply", "run-report"),
     *("inbox", "inbox-item", "inbox-change", "inbox-result"),
     *("notes-state", "notes-result", "dream", "dream-undone", "after-turn"),
+    *("instructions", "instruction-file", "load-entry", "load-note", "context", "context-part"),
 }
 SHOWN_ENUMS = {
     *("strategy", "recall-reason", "write-outcome", "team-deletions"),
     *("extraction-outcome", "run-end", "inbox-change-kind"),
     *("notes-outcome", "notes-skip", "dream-outcome"),
+    *("load-kind", "load-outcome", "context-kind"),
 }
 
 

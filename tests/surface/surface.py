@@ -44,7 +44,7 @@ def differences(wit: Surface, face: Surface, *, loose: frozenset[str] = frozense
     """
 
     def type_of(name: str) -> str:
-        bare = name.rstrip("?")
+        bare = name.strip("[]?")
         return name.replace(bare, "string") if bare in loose else name
 
     def fields(given: Fields) -> Fields:

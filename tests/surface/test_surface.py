@@ -25,7 +25,7 @@ JS = "bindings-js/dist"
 PY = "bindings-py/python/memdir"
 
 # What only a face can take: functions of the user's, and cancellation.
-FACE_ONLY = {"signal", "on-event", "run"}
+FACE_ONLY = {"signal", "on-event", "run", "approve-import"}
 # What a face takes in more forms than the WIT.
 MANY_FORMS = {"settings", "model", "request"}
 # Fields that cross as JSON text and are JSON itself in a face.
@@ -173,12 +173,12 @@ def test_every_item_of_the_wit_is_documented() -> None:
 
 def test_something_was_compared() -> None:
     for surface in (Sources().wit, Sources().node, Sources().python):
-        assert len(surface.rules) >= 51
-        assert len(surface.operations) >= 37
-        assert len(surface.records) >= 79
+        assert len(surface.rules) >= 57
+        assert len(surface.operations) >= 40
+        assert len(surface.records) >= 92
         assert all(surface.records.values())
-        assert len(surface.enums) >= 28
-    assert len(Sources().wit.effects) >= 28
+        assert len(surface.enums) >= 34
+    assert len(Sources().wit.effects) >= 29
 
 
 # One change of each kind: the file, what is there, what is put in its place, what is said of it.
@@ -259,6 +259,18 @@ CHANGES = [
     ("wit/memdir.wit", "    over-limit: list<notes-section>,", "", "over-limit"),
     ("wit/memdir.wit", "    alive: option<bool>,", "    alive: bool,", "alive"),
     ("wit/memdir.wit", "    dry-run: bool,", "", "dry-run"),
+    ("wit/memdir.wit", "    agents-md: bool,", "", "agents-md"),
+    ("wit/memdir.wit", "    %import,\n", "", "import"),
+    ("wit/memdir.wit", "    certain: bool,", "    certain: string,", "certain"),
+    ("wit/memdir.wit", "    globs: option<list<string>>,", "    globs: list<string>,", "globs"),
+    (
+        "wit/memdir.wit",
+        "    instructions-for: func(path: string, ",
+        "    instructions-for: func(",
+        "operation instructions-for: path",
+    ),
+    ("wit/memdir.wit", "    approve(approve-effect),", "", "effect approve"),
+    ("wit/memdir.wit", "    line: bool,", "", "effect read-stdin: line"),
     ("wit/memdir.wit", "    to-send: list<string>,", "    to-send: u32,", "to-send"),
     ("wit/memdir.wit", "entry: option<index-entry>)", "entry: index-entry)", "entry"),
     (f"{JS}/types.d.ts", "    leftOut: number;", "", "left-out"),
@@ -300,6 +312,10 @@ CHANGES = [
     (f"{PY}/_memdir.py", "    def session(self, id: ", "    def session(self, name: ", "name"),
     (f"{PY}/_memdir.py", "    def for_compaction(", "    def compact(", "session-compact"),
     (f"{PY}/_memdir.py", "    def undo_dream(", "    def wake(", "wake"),
+    (f"{PY}/_memdir.py", "    def context(", "    def start(", "start"),
+    (f"{PY}/_memdir.py", "excludes: Sequence[str]", "excludes: str", "excludes"),
+    (f"{PY}/_types.py", "    differs: bool\n", "", "differs"),
+    (f"{PY}/_core.pyi", "def rule_applies(patterns: ", "def rule_applies(globs: ", "globs"),
     (f"{PY}/_types.py", "    keep_from: int | None\n", "", "keep-from"),
     (f"{PY}/_types.py", '    "few-sessions",\n', "", "few-sessions"),
     (f"{PY}/_memdir.py", "    def drain(", "    def drains(", "drains"),

@@ -19,6 +19,7 @@ __all__ = [
     "EXTRACT_OPTIONS",
     "FEATURES",
     "FORGET_OPTIONS",
+    "INSTRUCTIONS_OPTIONS",
     "NOTES_OPTIONS",
     "NO_CHANGES",
     "PROMPT_OPTIONS",
@@ -64,6 +65,16 @@ TEAM_OPTIONS = {
     "deletions": "keep",
 }
 PROMPT_OPTIONS = {"index": True, "pastContext": False, "guidelines": []}
+INSTRUCTIONS_OPTIONS = {
+    "agentsMd": False,
+    "user": True,
+    "project": True,
+    "local": True,
+    "additionalDirectories": [],
+    "excludes": [],
+    "approved": [],
+    "loaded": [],
+}
 RECALL_OPTIONS = {
     "limit": None,
     "strategy": "auto",

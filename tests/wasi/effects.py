@@ -35,10 +35,12 @@ class Host:
         model: Callable[[str], str] | None = None,
         http: Callable[..., Variant] | None = None,
         token: Callable[[], str] | None = None,
+        approve: Callable[[str, str], bool] | None = None,
     ) -> None:
         self.ask = model
         self.exchange = http
         self.give_token = token
+        self.approves = approve
         self.events: list[dict[str, Any]] = []
         self.printed = {"stdout": "", "stderr": ""}
         self.seen: list[str] = []
@@ -174,6 +176,11 @@ class Host:
         if self.give_token is None:
             return failed("unsupported", "this host was given no token")
         return Variant("text", {"text": self.give_token()})
+
+    def approve(self, path: str, parent: str, **limits: int) -> Variant:
+        if self.approves is None:
+            return failed("unsupported", "this host has nobody to ask")
+        return Variant("approved", {"approved": self.approves(path, parent)})
 
     def http(self, **exchange: Any) -> Variant:
         if self.exchange is None:

@@ -347,6 +347,11 @@ def test_every_effect_and_outcome_crosses_both_ways(component: Component) -> Non
         ("model", {"request": "{}", "timeoutMs": 1}, Variant("text", {"text": "{}"})),
         ("token", {"timeoutMs": 1}, Variant("text", {"text": "t"})),
         (
+            "approve",
+            {"path": "/a", "parent": "/b", "timeoutMs": 1},
+            Variant("approved", {"approved": True}),
+        ),
+        (
             "run",
             {"argv": ["a"], "cwd": "/", "env": [header], "stdin": None, **limits},
             Variant("ran", {"exitCode": None, "stdout": b"o", "stderr": b"e"}),
@@ -356,8 +361,8 @@ def test_every_effect_and_outcome_crosses_both_ways(component: Component) -> Non
         ("random", {"length": 2}, Variant("content", {"content": data})),
         ("watch", {"path": "/a", "timeoutMs": 1}, Variant("changed", {"changed": True})),
         ("print", {"stream": "stderr", "text": "x"}, done),
-        ("read-stdin", {"maxBytes": 1}, Variant("content", {"content": data})),
-        ("open-editor", on_path, done),
+        ("read-stdin", {"maxBytes": 1, "line": True}, Variant("content", {"content": data})),
+        ("open-editor", {"argv": ["vi", "/a"]}, done),
         (
             "host-info",
             None,

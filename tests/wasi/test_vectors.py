@@ -44,6 +44,10 @@ ARGUMENTS = {
     "conversation_text": ["messages"],
     "decide_extraction": ["messages", "state", "gate"],
     "parse_transcript": ["text"],
+    "parse_instructions": ["text"],
+    "resolve_import": ["target", "file", "home", "platform"],
+    "rule_applies": ["patterns", "path"],
+    "instructions_excluded": ["patterns", "paths", "platform"],
     "measure_notes": ["text"],
     "notes_are_empty": ["text", "template"],
     "estimate_tokens": ["text"],
@@ -61,6 +65,7 @@ ARGUMENTS = {
 # Their one argument is a record: `input` itself.
 OF_A_RECORD = {
     *("choose_directory", "lint_memories", "session_notes_due", "compaction_cut", "lock_is_held"),
+    "instruction_places",
 }
 
 

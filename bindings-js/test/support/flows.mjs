@@ -46,6 +46,22 @@ export async function perform(effects, { user = {}, signal } = {}) {
   return Object.assign(result, { cancelled: flow.cancelled });
 }
 
+/**
+ * Runs an operation of the core through the loop of the host. `see` hears of every effect before it is performed, and
+ * may change it.
+ */
+export function watched(flow, see, user = {}) {
+  const own = {
+    resume() {
+      const step = flow.resume();
+      step.effects?.forEach(({ effect }) => see(effect));
+      return step;
+    },
+  };
+  const probe = new Proxy(flow, { get: (_, name) => own[name] ?? flow[name].bind(flow) });
+  return drive(core(), probe, user);
+}
+
 /** One entry of a listing as it is packed for the core. */
 function entry(name, [kind, invalidName, size, mtimeMs, mtimeNs, ctimeMs, inode, mode]) {
   const optional = (number) => (Number.isNaN(number) ? null : number);

@@ -8,10 +8,12 @@ import {
   type AfterTurnOptions,
   type AgentOptions,
   type AgentScope,
+  type ApproveImportFunction,
   type Block,
   type Compaction,
   type Conflict,
   type ConflictFile,
+  type Context,
   type Dream,
   type DreamOptions,
   type DreamUndone,
@@ -25,6 +27,9 @@ import {
   type Inbox,
   type InboxOperations,
   type InboxResult,
+  type Instructions,
+  type InstructionsOptions,
+  type LoadEntry,
   type MemoryHeader,
   type MemoryPlaces,
   type MemoryToolHandlers,
@@ -74,6 +79,8 @@ import {
   estimateTokens,
   fillTemplate,
   grantBytes,
+  instructionPlaces,
+  instructionsExcluded,
   lintMemories,
   lockIsHeld,
   mayWrite,
@@ -83,6 +90,7 @@ import {
   memoryFileName,
   mergeTeamIndex,
   notesAreEmpty,
+  parseInstructions,
   parseSettings,
   parseTranscript,
   rankMemories,
@@ -90,7 +98,9 @@ import {
   readSelection,
   recentTools,
   redactSecrets,
+  resolveImport,
   retryPauseMs,
+  ruleApplies,
   scanSecrets,
   sessionNotesDue,
   summariseToolCalls,
@@ -109,12 +119,16 @@ import {
   type Edited,
   type ExtractionDecision,
   type IndexEntry,
+  type InstructionPlace,
   type MemoryChanges,
   type MergedIndex,
   type ModelHttp,
   type NotesMeasure,
+  type ParsedInstructions,
   type PathKind,
+  type PlacesQuestion,
   type RankedMemory,
+  type ResolvedImport,
   type SecretFinding,
   type Selection,
   type ShellStage,
@@ -324,6 +338,38 @@ export function afterTurnRules(messages: readonly Message[], template: string): 
   const question: CompactionQuestion = { messages, template, notes: fillTemplate(template, { currentNotes: "", notesPath: "" }) };
   const { keepFrom } = compactionCut(question);
   return [reason, held, due, measure.sections[0]?.heading, keepFrom, notesAreEmpty("", template)].join();
+}
+
+export async function instructing(signal: AbortSignal): Promise<string> {
+  const ask: ApproveImportFunction = async (path, parent) => path.length > parent.length;
+  for (const approveImport of [ask, () => true, undefined] as const) {
+    await Memdir.open({ approveImport });
+  }
+  // @ts-expect-error: an approval is true or false
+  await Memdir.open({ approveImport: () => "yes" });
+  await using memory = await Memdir.open();
+  const options: InstructionsOptions = { agentsMd: true, user: true, project: true, local: false, excludes: ["**/a.md"], signal };
+  const { text, files, report }: Instructions = await memory.instructions({ ...options, additionalDirectories: ["/srv"] });
+  const more: Instructions = await memory.instructionsFor("src/a.ts", { loaded: files.map(({ path }) => path), approved: [] });
+  const context: Context = await memory.context(options);
+  const left: LoadEntry[] = [...report, ...more.report].filter(({ outcome }) => outcome === "skipped");
+  // @ts-expect-error: a file is named
+  await memory.instructionsFor({ signal });
+  // @ts-expect-error: the administrator's cannot be switched off
+  await memory.instructions({ managed: false });
+  const why = left.map(({ code, message, parent, depth, bytes }) => [code, message, parent, depth, bytes].join());
+  return text + why.join() + context.parts.map(({ kind, text }) => kind + text).join();
+}
+
+export function instructionRules(question: PlacesQuestion): string[] {
+  const { text, imports, paths, problems }: ParsedInstructions = parseInstructions("See @docs/a.md");
+  const target: ResolvedImport | null = resolveImport(imports[0]?.target ?? "", "/p/CLAUDE.md", { platform: "posix", home: null });
+  const places: InstructionPlace[] = instructionPlaces({ ...question, managed: ["/etc/claude-code"], cwd: null });
+  const applies: boolean = ruleApplies(paths ?? [], "src/a.ts");
+  const found = places.filter(({ path, skipped }) => skipped === null && !instructionsExcluded(["**"], [path], { platform: "posix" }));
+  // @ts-expect-error: whether the user's are loaded must be said
+  instructionPlaces({ platform: "posix", project: true, local: true });
+  return [text, String(target?.isText), String(applies), ...problems, ...found.map(({ source, kind }) => source + kind)];
 }
 
 export async function sharing(signal: AbortSignal, secret: string | undefined): Promise<string> {

@@ -36,6 +36,8 @@ __all__ = [
     "format_manifest",
     "grant_bytes",
     "injective_key",
+    "instruction_places",
+    "instructions_excluded",
     "lint_memories",
     "lock_is_held",
     "may_write",
@@ -46,6 +48,7 @@ __all__ = [
     "merge_team_index",
     "notes_are_empty",
     "parse_frontmatter",
+    "parse_instructions",
     "parse_settings",
     "parse_transcript",
     "probe",
@@ -55,7 +58,9 @@ __all__ = [
     "read_selection",
     "recent_tools",
     "redact_secrets",
+    "resolve_import",
     "retry_pause_ms",
+    "rule_applies",
     "scan_secrets",
     "session_notes_due",
     "summarise_tool_calls",
@@ -218,6 +223,22 @@ class Store:
         """
         Drops everything that was remembered.
         """
+    def context(
+        self,
+        /,
+        *,
+        agents_md: bool,
+        user: bool,
+        project: bool,
+        local: bool,
+        additional_directories: collections.abc.Sequence[str],
+        excludes: collections.abc.Sequence[str],
+        approved: collections.abc.Sequence[str],
+        loaded: collections.abc.Sequence[str],
+    ) -> Flow[_types.Context]:
+        """
+        Everything that an agent should start with; ends with `Context`.
+        """
     def drain(self, timeout_ms: int | None, /) -> Flow[bool]:
         """
         Waits for what is under way in the background; ends with whether all came to its end.
@@ -270,6 +291,24 @@ class Store:
     def inbox(self, /) -> Flow[_types.Inbox]:
         """
         What waits for a person; ends with `Inbox`.
+        """
+    def instructions(
+        self,
+        path: str | None,
+        /,
+        *,
+        agents_md: bool,
+        user: bool,
+        project: bool,
+        local: bool,
+        additional_directories: collections.abc.Sequence[str],
+        excludes: collections.abc.Sequence[str],
+        approved: collections.abc.Sequence[str],
+        loaded: collections.abc.Sequence[str],
+    ) -> Flow[_types.Instructions]:
+        """
+        What people have written for an agent, or with a path what comes with that file; ends with
+        `Instructions`.
         """
     def lint(self, /) -> Flow[_types.Lint]:
         """
@@ -664,6 +703,48 @@ def injective_key(path: str) -> str:
     Source: reference facts 1.1; DESIGN, "Project slug".
     """
 
+def instruction_places(
+    *,
+    platform: _types.PlatformName,
+    cwd: str | None = None,
+    config_home: str | None = None,
+    managed: collections.abc.Sequence[str] = ...,
+    checkout: str | None = None,
+    canonical: str | None = None,
+    additional: collections.abc.Sequence[str] = ...,
+    agents_md: bool = False,
+    user: bool = True,
+    project: bool = True,
+    local: bool = True,
+) -> list[_types.InstructionPlace]:
+    """
+    List every place where instructions are looked for, in the order in which they are loaded; what comes
+    later is nearer to the work. First come the administrator's folders (`managed`), then the user's
+    (`config_home`), then each folder from below the root down to `cwd`, then those in `additional`, without
+    what lies above them. All folders are absolute, and nothing is looked up.
+
+    `checkout` is the root of the working tree and `canonical` that of its main repository; where the first
+    lies inside the second, the project's files around it are skipped (`worktree`). With `agents_md` there is
+    AGENTS.md in each folder, too. `user`, `project` and `local` say whose are loaded; those of others stay in
+    the list (`off`).
+
+    Source: reference facts 10.1; document 001 §2.
+    """
+
+def instructions_excluded(
+    patterns: collections.abc.Sequence[str],
+    paths: collections.abc.Sequence[str],
+    *,
+    platform: _types.PlatformName,
+) -> bool:
+    """
+    Say whether a file of instructions is excluded: a glob of `patterns` matches one of its `paths` (as it was
+    found, and with links resolved) from beginning to end. `**` crosses folders, `*` and `?` do not; `!` in
+    front turns one pattern round. Case counts but on Windows. What is no glob matches nothing.
+
+    Source: reference facts 10.4.
+    """
+
 def lint_memories(
     *,
     index: str | None = None,
@@ -760,6 +841,18 @@ def parse_frontmatter(text: str) -> _types.Frontmatter:
     Source: reference facts 4.1 to 4.3; DESIGN, "Frontmatter".
     """
 
+def parse_instructions(text: str) -> _types.ParsedInstructions:
+    """
+    Read a Markdown file of instructions. `text` is what an agent is shown of it: without front matter and
+    without comments that stand by themselves, trimmed. `imports` are the files that it names with `@` in
+    prose, each once, and `paths` the patterns of the files that it is about, None when it is about all.
+
+    Never fails: what cannot be read stays as text, and `problems` has a code of reports for it, such as
+    `frontmatter-unclosed`.
+
+    Source: reference facts 10.3 and 10.4; document 001 §2.
+    """
+
 def parse_settings(text: str) -> _types.Settings:
     """
     Read what a settings file says about memory. Never fails: what cannot be used is in `problems`.
@@ -839,6 +932,20 @@ def redact_secrets(text: str) -> str:
     Source: reference facts 11.2; document 002.
     """
 
+def resolve_import(
+    target: str, *, file: str, home: str | None = None, platform: _types.PlatformName
+) -> _types.ResolvedImport | None:
+    """
+    Say which file an import leads to: an absolute one, one below `home` (`~/`), else one relative to the
+    folder of `file`, the absolute path of the file that imports. `target` is one that `parse_instructions`
+    gives. Nothing is looked up; `is_text` is said of the name alone.
+
+    None where it can lead to no file: without the home that it needs, with a NUL, and for network and device
+    paths of Windows.
+
+    Source: reference facts 10.3.
+    """
+
 def retry_pause_ms(retries: int, *, random: int, retry_after: str | None = None) -> int:
     """
     Say how many milliseconds to wait before another request after `retries` that failed: what the server
@@ -848,6 +955,18 @@ def retry_pause_ms(retries: int, *, random: int, retry_after: str | None = None)
     Raises `InputError` with code `invalid-argument` for numbers out of range.
 
     Source: reference facts 11.3.
+    """
+
+def rule_applies(patterns: collections.abc.Sequence[str], path: str) -> bool:
+    """
+    Say whether a rule is about a file, by the `paths` of the rule. `path` is relative to the folder that
+    holds the rule's `.claude`, with `/`; outside of that folder no rule applies.
+
+    Patterns mean what they mean in a .gitignore, and the last that matches decides. Braces are expanded
+    before, to at most 1,000 patterns and 4 MiB; a pattern beyond that, or with a `[` that is not closed,
+    matches nothing and does not keep the others from it.
+
+    Source: reference facts 10.4.
     """
 
 def scan_secrets(text: str) -> list[_types.SecretFinding]:

@@ -61,6 +61,11 @@ Model: TypeAlias = Callable[[ModelRequest], str] | Callable[[ConversationRequest
 Token: TypeAlias = Callable[[], str | Awaitable[str]]
 """Gives a token for the team's server. A plain function is called in a thread of its own."""
 
+ApproveImport: TypeAlias = Callable[[str, str], bool | Awaitable[bool]]
+"""Says whether instructions may import a file outside of the working tree: it is given that file
+and the one that imports it, both absolute. A plain function is called in a thread of its own.
+"""
+
 AsyncModel: TypeAlias = (
     Callable[[ModelRequest], str | Awaitable[str]]
     | Callable[[ConversationRequest], str | Awaitable[str]]
@@ -77,6 +82,7 @@ class Host:
     on_event: OnEvent | None = None
     model: AsyncModel | None = None
     token: Token | None = None
+    approve_import: ApproveImport | None = None
 
     def __post_init__(self) -> None:
         """Refuse at once what would fail in the middle of an operation."""
@@ -84,6 +90,7 @@ class Host:
             ("on_event", self.on_event),
             ("model", self.model),
             ("token", self.token),
+            ("approve_import", self.approve_import),
         ):
             if given is not None and not callable(given):
                 raise TypeError(f"{name} must be callable, not {type(given).__name__}")
@@ -126,10 +133,8 @@ async def perform(effect: Json, host: Host) -> Outcome:
     match effect["kind"]:
         case "http":
             return await _http.exchange(effect)
-        case "model":
-            return await _model(effect, host)
-        case "token":
-            return await _token(effect, host)
+        case kind if kind in _ASKING:
+            return await _ASKING[kind](effect, host)
         case "run":
             return await _run(effect)
         case "sleep":
@@ -147,22 +152,42 @@ async def _model(effect: Json, host: Host) -> Outcome:
     if host.model is None:
         return failed("unsupported", "no model was given; pass model= when opening")
     request = _request(effect["request"])
-    return await _ask_within(effect["timeoutMs"], "model", host.model, request)
+    return await _ask_within(effect["timeoutMs"], "model", _text, host.model, request)
 
 
 async def _token(effect: Json, host: Host) -> Outcome:
     if host.token is None:
         return failed("unsupported", "no function for tokens was given; pass it in TeamOptions")
-    return await _ask_within(effect["timeoutMs"], "token", host.token)
+    return await _ask_within(effect["timeoutMs"], "token", _text, host.token)
 
 
-async def _ask_within(limit: int, what: str, function: Callable[..., Any], *args: Any) -> Outcome:
-    """Ask a function of the user's for a text, for so many milliseconds."""
+async def _approve(effect: Json, host: Host) -> Outcome:
+    if host.approve_import is None:
+        return failed("unsupported", "nobody can be asked; pass approve_import= when opening")
+    limit, paths = effect["timeoutMs"], (effect["path"], effect["parent"])
+    return await _ask_within(limit, "approve_import", _approved, host.approve_import, *paths)
+
+
+_ASKING: dict[str, Callable[[Json, Host], Awaitable[Outcome]]] = {
+    "model": _model,
+    "token": _token,
+    "approve": _approve,
+}
+"""What is up to functions of the user's."""
+
+_Take: TypeAlias = Callable[[str, Any], Outcome]
+"""Makes an outcome of what a function with that name has answered."""
+
+
+async def _ask_within(
+    limit: int, what: str, take: _Take, function: Callable[..., Any], *args: Any
+) -> Outcome:
+    """Ask a function of the user's, for so many milliseconds."""
     end = time.monotonic() + limit / 1000
     # A task of its own, as one that swallows its cancellation cannot be waited for.
-    task = asyncio.ensure_future(_answer(what, function, *args))
-    _asking.add(task)
-    task.add_done_callback(_asking.discard)
+    task = asyncio.ensure_future(_answer(what, take, function, *args))
+    _under_way.add(task)
+    task.add_done_callback(_under_way.discard)
     try:
         await asyncio.wait([task], timeout=limit / 1000)
     except asyncio.CancelledError:
@@ -180,26 +205,39 @@ async def _ask_within(limit: int, what: str, function: Callable[..., Any], *args
     return outcome
 
 
-_asking: set[asyncio.Task[Outcome | Leave]] = set()
+_under_way: set[asyncio.Task[Outcome | Leave]] = set()
 """What runs, also when nobody waits for it any more: the event loop does not hold its tasks."""
 
 
-async def _answer(what: str, function: Callable[..., Any], *args: Any) -> Outcome | Leave:
+async def _answer(
+    what: str, take: _Take, function: Callable[..., Any], *args: Any
+) -> Outcome | Leave:
     """Ask, and raise nothing but a cancellation: perhaps nobody waits for it any more."""
     try:
-        answer = await _ask(function, *args)
-        if not isinstance(answer, str):
-            name = type(answer).__name__
-            return failed("other", f"the {what} function must return a str, not {name}")
+        return take(what, await _ask(function, *args))
     except Exception as error:  # noqa: BLE001 - user code may raise anything, and it is a failed effect
         return failed("other", f"the {what} function raised {shown(error)}")
     except (SystemExit, KeyboardInterrupt) as error:
         return Leave(error)
+
+
+def _text(what: str, answer: Any) -> Outcome:
+    if not isinstance(answer, str):
+        return _wrong(what, "a str", answer)
     try:
         # A plain str, also when it is of a class of its own.
         return {"text": str.encode(answer).decode()}
     except UnicodeEncodeError:
         return failed("other", f"the {what} function gave half of a surrogate pair")
+
+
+def _approved(what: str, answer: Any) -> Outcome:
+    # Nothing else counts as a yes: what is imported is what a model follows.
+    return {"approved": answer} if isinstance(answer, bool) else _wrong(what, "a bool", answer)
+
+
+def _wrong(what: str, wanted: str, answer: Any) -> Outcome:
+    return failed("other", f"the {what} function must return {wanted}, not {type(answer).__name__}")
 
 
 def _request(text: str) -> ModelRequest | ConversationRequest:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from memdir import _check, _extract, _surroundings
 from memdir._core import Store
 from memdir._drive import drive, drive_async
-from memdir._host import AsyncModel, Host, Model, OnEvent, Token
+from memdir._host import ApproveImport, AsyncModel, Host, Model, OnEvent, Token
 from memdir._types import Features, ModelOptions, TeamOptions
 from memdir._watches import Watches
 
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
         Compaction,
         Conflict,
         ConflictFile,
+        Context,
         Dream,
         DreamUndone,
         Extraction,
         ExtractionState,
         Inbox,
         InboxResult,
+        Instructions,
         Lint,
         MemoryFile,
         MemoryScope,
@@ -84,7 +86,7 @@ class _Base:
     def compacted(self) -> None:
         """Drop everything that was remembered, as after the compaction of a conversation.
 
-        The next call finds the store anew, reads every file and computes the prompt.
+        The next call finds the store anew, reads every file and computes prompt and context.
         """
         self._store.compacted()
 
@@ -143,11 +145,13 @@ def _host(
     on_event: OnEvent | None,
     model: ModelOptions | str | AsyncModel | None,
     team: TeamOptions | None,
+    approve_import: ApproveImport | None,
 ) -> Host:
     return Host(
         on_event=on_event,
         model=model if callable(model) else None,
         token=_token(team),
+        approve_import=approve_import,
     )
 
 
@@ -162,6 +166,30 @@ def _token(team: TeamOptions | None) -> Token | None:
     if not callable(team.token):
         raise TypeError(f"token must be a str or callable, not {type(team.token).__name__}")
     return team.token
+
+
+def _chain(
+    *,
+    agents_md: bool,
+    user: bool,
+    project: bool,
+    local: bool,
+    additional_directories: Sequence[str],
+    excludes: Sequence[str],
+    approved: Sequence[str],
+    loaded: Sequence[str],
+) -> dict[str, Any]:
+    """Give which instructions are loaded, checked."""
+    return {
+        "agents_md": agents_md,
+        "user": user,
+        "project": project,
+        "local": local,
+        "additional_directories": _check.texts("additional_directories", additional_directories),
+        "excludes": _check.texts("excludes", excludes),
+        "approved": _check.texts("approved", approved),
+        "loaded": _check.texts("loaded", loaded),
+    }
 
 
 class Memdir(_Base):
@@ -191,6 +219,7 @@ class Memdir(_Base):
         model: ModelOptions | str | Model | None = None,
         agent: AgentOptions | None = None,
         team: TeamOptions | None = None,
+        approve_import: ApproveImport | None = None,
     ) -> None:
         """Open a store: the folder given as `directory`, else that of the project around `cwd`.
 
@@ -212,6 +241,12 @@ class Memdir(_Base):
                 then. See `agent`.
             team: Where the team's memories are shared, see `team`. What it leaves open comes from
                 the environment (`MEMDIR_TEAM_URL`, `MEMDIR_TEAM_TOKEN`) and the git remote.
+            approve_import: Says whether instructions may import a file outside of the working tree:
+                a function, plain or a coroutine function, from that file (with links resolved) and
+                the one that imports it to a bool. It is called in a thread and has ten minutes.
+                What it says holds as long as the store; calls under way at the same time may each
+                ask. Where it raises, the file is left out, and it is asked again the next time.
+                Without it such files need `approved`, see `instructions`.
 
         Raises:
             PathError: The directory is refused, see `memdir.rules.validate_memory_path`; or there
@@ -220,7 +255,7 @@ class Memdir(_Base):
                 has no key (`invalid-argument`).
 
         """
-        self._host = _host(on_event, model, team)
+        self._host = _host(on_event, model, team, approve_import)
         self._watches = Watches()
         self._store = _store(
             directory=directory,
@@ -251,6 +286,7 @@ class Memdir(_Base):
         model: ModelOptions | str | Model | None = None,
         agent: AgentOptions | None = None,
         team: TeamOptions | None = None,
+        approve_import: ApproveImport | None = None,
     ) -> Self:
         """Open a store; the same as calling the class."""
         return cls(
@@ -265,6 +301,7 @@ class Memdir(_Base):
             model=model,
             agent=agent,
             team=team,
+            approve_import=approve_import,
         )
 
     def agent(self, name: str, scope: AgentScope) -> Self:
@@ -340,6 +377,154 @@ class Memdir(_Base):
         guidelines = _check.texts("guidelines", guidelines)
         flow = self._store.prompt(index=index, past_context=past_context, guidelines=guidelines)
         return drive(flow, self._host)
+
+    def instructions(
+        self,
+        *,
+        agents_md: bool = False,
+        user: bool = True,
+        project: bool = True,
+        local: bool = True,
+        additional_directories: Sequence[str] = (),
+        excludes: Sequence[str] = (),
+        approved: Sequence[str] = (),
+        loaded: Sequence[str] = (),
+    ) -> Instructions:
+        """Give what people have written for an agent in this project, and what became of each file.
+
+        From the broadest to the nearest: the administrator's, the user's, then those of each folder
+        from below the root down to `cwd`: `CLAUDE.md`, `.claude/CLAUDE.md`, the rules in
+        `.claude/rules`, and `CLAUDE.local.md`. What a file imports (`@path` in its prose, at most
+        four deep) comes behind it. Rules about certain files wait for those, see
+        `instructions_for`.
+
+        A file that cannot be loaded costs no other: the report says why, and what to do. Nothing is
+        ever cut; a file of more than 4 MiB is left out. Never writes, and works where memory is
+        off, too; with `CLAUDE_CODE_DISABLE_CLAUDE_MDS` there is nothing. Files that have not
+        changed are not read again, until `compacted`.
+
+        Args:
+            agents_md: Whether `AGENTS.md` of each folder counts, too, before its `CLAUDE.md`.
+            user: Whether the user's instructions are loaded.
+            project: Whether the project's are.
+            local: Whether the user's for this project, `CLAUDE.local.md`, are.
+            additional_directories: Folders that count like `cwd`, but without those above them;
+                absolute.
+            excludes: Globs of files that are left out, matched against the whole absolute path,
+                such as `**/vendor/CLAUDE.md`; beside `claudeMdExcludes` of the settings. The
+                administrator's are loaded all the same.
+            approved: Files outside of the working tree that may be imported, or folders of such;
+                absolute. Others are asked for, see `approve_import` of `Memdir`.
+            loaded: Files that the conversation has already, which are not shown again; absolute.
+
+        Raises:
+            InputError: A path that must be absolute is not (`invalid-argument`), or the store is
+                closed (`closed`).
+            PathError: As opening.
+
+        """
+        options = _chain(
+            agents_md=agents_md,
+            user=user,
+            project=project,
+            local=local,
+            additional_directories=additional_directories,
+            excludes=excludes,
+            approved=approved,
+            loaded=loaded,
+        )
+        return drive(self._store.instructions(None, **options), self._host)
+
+    def instructions_for(
+        self,
+        path: str,
+        *,
+        agents_md: bool = False,
+        user: bool = True,
+        project: bool = True,
+        local: bool = True,
+        additional_directories: Sequence[str] = (),
+        excludes: Sequence[str] = (),
+        approved: Sequence[str] = (),
+        loaded: Sequence[str] = (),
+    ) -> Instructions:
+        """Give what becomes relevant when a file is touched, beside `instructions`.
+
+        That is the rules whose `paths` match it, and what the folders between `cwd` and the file
+        have. Give what was shown before as `loaded`, to have nothing twice.
+
+        Args:
+            path: The file, absolute or relative to `cwd`. It need not be there.
+            agents_md: As of `instructions`.
+            user: As of `instructions`.
+            project: As of `instructions`.
+            local: As of `instructions`.
+            additional_directories: As of `instructions`.
+            excludes: As of `instructions`.
+            approved: As of `instructions`.
+            loaded: As of `instructions`.
+
+        Raises:
+            InputError: As `instructions`; also for a relative path without a `cwd`.
+            PathError: As opening.
+
+        """
+        options = _chain(
+            agents_md=agents_md,
+            user=user,
+            project=project,
+            local=local,
+            additional_directories=additional_directories,
+            excludes=excludes,
+            approved=approved,
+            loaded=loaded,
+        )
+        return drive(self._store.instructions(path, **options), self._host)
+
+    def context(
+        self,
+        *,
+        agents_md: bool = False,
+        user: bool = True,
+        project: bool = True,
+        local: bool = True,
+        additional_directories: Sequence[str] = (),
+        excludes: Sequence[str] = (),
+        approved: Sequence[str] = (),
+        loaded: Sequence[str] = (),
+    ) -> Context:
+        """Give everything that an agent should start with, in its order.
+
+        That is the instructions, how its memory works, and the indexes of the private and the
+        team's memory. It is computed once for the same arguments and then stays the same to the
+        byte, until `compacted`. The memory folder is created if it is missing, as by `prompt`.
+
+        Args:
+            agents_md: As of `instructions`.
+            user: As of `instructions`.
+            project: As of `instructions`.
+            local: As of `instructions`.
+            additional_directories: As of `instructions`.
+            excludes: As of `instructions`.
+            approved: As of `instructions`.
+            loaded: As of `instructions`.
+
+        Raises:
+            InputError: As `instructions`.
+            PathError: As opening.
+
+        """
+        options = _chain(
+            agents_md=agents_md,
+            user=user,
+            project=project,
+            local=local,
+            additional_directories=additional_directories,
+            excludes=excludes,
+            approved=approved,
+            loaded=loaded,
+        )
+        return drive(self._store.context(**options), self._host)
 
     def lint(self) -> Lint:
         """Give everything that is wrong with the store, each with a remedy. Never writes."""
@@ -829,9 +1014,10 @@ class AsyncMemdir(_Base):
         model: ModelOptions | str | AsyncModel | None = None,
         agent: AgentOptions | None = None,
         team: TeamOptions | None = None,
+        approve_import: ApproveImport | None = None,
     ) -> None:
         """Take what `Memdir` takes; a function as `model` may also be a coroutine function."""
-        self._host = _host(on_event, model, team)
+        self._host = _host(on_event, model, team, approve_import)
         self._watches = Watches()
         self._store = _store(
             directory=directory,
@@ -861,6 +1047,7 @@ class AsyncMemdir(_Base):
         model: ModelOptions | str | AsyncModel | None = None,
         agent: AgentOptions | None = None,
         team: TeamOptions | None = None,
+        approve_import: ApproveImport | None = None,
     ) -> Self:
         """Open a store; see `Memdir`."""
         memory = cls(
@@ -875,6 +1062,7 @@ class AsyncMemdir(_Base):
             model=model,
             agent=agent,
             team=team,
+            approve_import=approve_import,
         )
         return await memory.__aenter__()
 
@@ -905,6 +1093,82 @@ class AsyncMemdir(_Base):
         guidelines = _check.texts("guidelines", guidelines)
         flow = self._store.prompt(index=index, past_context=past_context, guidelines=guidelines)
         return await drive_async(flow, self._host)
+
+    async def instructions(
+        self,
+        *,
+        agents_md: bool = False,
+        user: bool = True,
+        project: bool = True,
+        local: bool = True,
+        additional_directories: Sequence[str] = (),
+        excludes: Sequence[str] = (),
+        approved: Sequence[str] = (),
+        loaded: Sequence[str] = (),
+    ) -> Instructions:
+        """See `Memdir.instructions`."""
+        options = _chain(
+            agents_md=agents_md,
+            user=user,
+            project=project,
+            local=local,
+            additional_directories=additional_directories,
+            excludes=excludes,
+            approved=approved,
+            loaded=loaded,
+        )
+        return await drive_async(self._store.instructions(None, **options), self._host)
+
+    async def instructions_for(
+        self,
+        path: str,
+        *,
+        agents_md: bool = False,
+        user: bool = True,
+        project: bool = True,
+        local: bool = True,
+        additional_directories: Sequence[str] = (),
+        excludes: Sequence[str] = (),
+        approved: Sequence[str] = (),
+        loaded: Sequence[str] = (),
+    ) -> Instructions:
+        """See `Memdir.instructions_for`."""
+        options = _chain(
+            agents_md=agents_md,
+            user=user,
+            project=project,
+            local=local,
+            additional_directories=additional_directories,
+            excludes=excludes,
+            approved=approved,
+            loaded=loaded,
+        )
+        return await drive_async(self._store.instructions(path, **options), self._host)
+
+    async def context(
+        self,
+        *,
+        agents_md: bool = False,
+        user: bool = True,
+        project: bool = True,
+        local: bool = True,
+        additional_directories: Sequence[str] = (),
+        excludes: Sequence[str] = (),
+        approved: Sequence[str] = (),
+        loaded: Sequence[str] = (),
+    ) -> Context:
+        """See `Memdir.context`."""
+        options = _chain(
+            agents_md=agents_md,
+            user=user,
+            project=project,
+            local=local,
+            additional_directories=additional_directories,
+            excludes=excludes,
+            approved=approved,
+            loaded=loaded,
+        )
+        return await drive_async(self._store.context(**options), self._host)
 
     async def lint(self) -> Lint:
         """See `Memdir.lint`."""

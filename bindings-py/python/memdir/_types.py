@@ -252,6 +252,50 @@ CompactionReason = Literal["off", "no-notes", "empty-notes", "unreadable", "unkn
   conversation any more.
 """
 
+InstructionSource = Literal["managed", "user", "project", "local", "memory", "team"]
+"""Whose instructions they are.
+
+- `managed`: the administrator's of this machine; they cannot be left out.
+- `user`: the user's, for all projects.
+- `project`: the project's, checked in with it.
+- `local`: the user's for this project, not checked in.
+- `memory`: the index of the memory; only in the report of a `Context`.
+- `team`: that of the team's memory, likewise.
+"""
+
+PlaceKind = Literal["file", "rules"]
+"""What is looked for at a place: one file, or a folder of rules with its subfolders."""
+
+PlaceSkip = Literal["off", "worktree"]
+"""Why a place is not looked at.
+
+- `off`: its source is switched off.
+- `worktree`: it belongs to the main repository, and the worktree inside has the same files.
+"""
+
+LoadKind = Literal["file", "rule", "import", "settings", "index"]
+"""How a file of instructions comes in.
+
+- `file`: it stands at one of the places where instructions are looked for.
+- `rule`: it stands in a folder of rules.
+- `import`: another one imports it.
+- `settings`: it is a text in the administrator's settings.
+- `index`: it is the index of a memory.
+"""
+
+LoadOutcome = Literal["loaded", "skipped", "conditional"]
+"""What became of a file of instructions.
+
+- `loaded`: an agent is shown it.
+- `skipped`: it is not; `code` and `message` say why.
+- `conditional`: it is about certain files, and comes with them, see `Memdir.instructions_for`.
+"""
+
+ContextKind = Literal["instructions", "memory", "index", "team-index"]
+"""The parts of what an agent starts with: what people wrote, how memory works, what there is in it,
+and what there is in the team's.
+"""
+
 Block: type[dict[str, Any]] = dict
 """What the native module makes of a block of a message."""
 
@@ -1282,7 +1326,8 @@ class Dream:
         improved: The memories that were changed or made, relative to the store, without indexes.
         removed: Those that were removed.
         conflicts: What was to be changed and was not, because somebody else had changed it
-            meanwhile.
+            meanwhile; and removals then, as in a run that its turns or tokens cut, since what goes
+            may stand nowhere else yet.
         notice: What a user is told, `Improved 3 memories`; None when nothing was changed.
         changes: What would be changed, of a dry run.
         sessions: How many sessions there were to look at.
@@ -1464,6 +1509,190 @@ class AfterTurn:
     extraction: Extraction
     notes: NotesResult | None
     dream: Dream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportTarget:
+    """One import as it is written.
+
+    Attributes:
+        target: What is imported, without the `@` and without what follows a `#`.
+        certain: Whether it can only mean a file. What may as well be a name, such as
+            `@scope/package`, is an import where there is such a file.
+
+    """
+
+    target: str
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedInstructions:
+    """What one file of instructions says.
+
+    Attributes:
+        text: What an agent is shown; imports stay in it as they are written.
+        imports: What it imports, in order, each once.
+        paths: The patterns of the files that it is about; None when it is about all.
+        problems: What could not be read as it was meant: codes of reports.
+
+    """
+
+    text: str
+    imports: tuple[ImportTarget, ...]
+    paths: tuple[str, ...] | None
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedImport:
+    """Where an import leads.
+
+    Attributes:
+        path: Absolute and normalised.
+        is_text: Whether it may be text by its name: a known extension, or none.
+
+    """
+
+    path: str
+    is_text: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionPlace:
+    """One place where instructions may be.
+
+    Attributes:
+        path: Absolute.
+        source: Whose they are.
+        kind: A file, or a folder of rules.
+        skipped: Why it is not looked at; None when it is.
+
+    """
+
+    path: str
+    source: InstructionSource
+    kind: PlaceKind
+    skipped: PlaceSkip | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadNote:
+    """Something that a person should know of a file of instructions that was read.
+
+    Attributes:
+        code: A code of reports, such as `instructions-large`.
+        message: What, and what to do, in one line.
+
+    """
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadEntry:
+    """What became of one file of instructions that was considered.
+
+    Attributes:
+        path: Absolute; an import that leads nowhere is named as it is written.
+        source: Whose it is.
+        kind: How it comes in.
+        outcome: What became of it.
+        code: Why it was skipped, a code of reports such as `needs-approval`; None otherwise.
+        message: The same for a person, and what to do about it; None otherwise.
+        parent: The file that imports it; None for others.
+        depth: How many imports lead to it.
+        bytes: Its size in bytes, where that is known.
+        lines: Its lines, where it was read.
+        globs: The patterns of the files that it is about; None when it is about all.
+        notes: What else there is to know of one that was read.
+
+    """
+
+    path: str
+    source: InstructionSource
+    kind: LoadKind
+    outcome: LoadOutcome
+    code: str | None
+    message: str | None
+    parent: str | None
+    depth: int
+    bytes: int | None
+    lines: int | None
+    globs: tuple[str, ...] | None
+    notes: tuple[LoadNote, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionFile:
+    """One file of instructions that was loaded.
+
+    Attributes:
+        path: Absolute; for a text in settings the file that it stands in.
+        source: Whose it is.
+        kind: How it came in.
+        text: What is shown of it; empty for an empty file.
+        parent: The file that imports it; None for others.
+        globs: The patterns of the files that it is about; None when it is about all.
+        differs: Whether less is shown than stands in the file, so that an agent must read it before
+            it edits it.
+
+    """
+
+    path: str
+    source: InstructionSource
+    kind: LoadKind
+    text: str
+    parent: str | None
+    globs: tuple[str, ...] | None
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instructions:
+    """What people have written for an agent, or what of it comes with one file.
+
+    Attributes:
+        text: What an agent is shown; empty when there is nothing.
+        files: What was loaded, in order: what comes later has more weight.
+        report: What became of every file that was considered, in the same order.
+
+    """
+
+    text: str
+    files: tuple[InstructionFile, ...]
+    report: tuple[LoadEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPart:
+    """One part of what an agent starts with.
+
+    Attributes:
+        kind: Which one.
+        text: Its text.
+
+    """
+
+    kind: ContextKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Everything that an agent should start with.
+
+    Attributes:
+        text: All parts, one after the other; empty when there is nothing.
+        parts: The parts that there are, in order.
+        report: What became of every file that was considered, indexes included.
+
+    """
+
+    text: str
+    parts: tuple[ContextPart, ...]
+    report: tuple[LoadEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1836,9 +2065,12 @@ class Event:
 
     Attributes:
         kind: `warning`; `team-sync` when `memory.team.watch` has synced something;
-            `extract-memories` when `extract` begins a turn of its model, or has changed memories.
-        path: Relative to the store, when it is about one file.
-        code: A code of reports, when it is about something cut or skipped.
+            `extract-memories` when `extract` begins a turn of its model, or has changed memories;
+            `instructions` when a file of instructions is loaded for the first time, or has changed.
+        path: Relative to the store, when it is about one file; absolute for `instructions`.
+        code: A code of reports, when it is about something cut or skipped; for `instructions` why
+            the file was loaded: `session-start`, `compact`, `include` (another one imports it),
+            `path-glob-match` or `nested-traversal` (it came with a file that was touched).
         message: One line in plain words; how many memories went which way for `team-sync`.
 
     """

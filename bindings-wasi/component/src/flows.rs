@@ -10,9 +10,9 @@ use memdir_core::store;
 use crate::Component;
 use crate::bindings::exports::memdir::memdir::flows::{
     AfterTurnOptions, AgentScope, CommandOptions, CompactionOptions, Done, DreamOptions, Effect,
-    ExtractOptions, Flow, ForgetOptions, Guest, GuestFlow, GuestStore, Message, NotesOptions,
-    OpenOptions, PromptOptions, RecallOptions, Requests, Response, RunReport, SaveOptions, Step,
-    Store, Value,
+    ExtractOptions, Flow, ForgetOptions, Guest, GuestFlow, GuestStore, InstructionsOptions,
+    Message, NotesOptions, OpenOptions, PromptOptions, RecallOptions, Requests, Response,
+    RunReport, SaveOptions, Step, Store, Value,
 };
 use crate::from_wit::Said;
 
@@ -80,6 +80,18 @@ impl GuestStore for OpenStore {
 
     fn prompt(&self, options: PromptOptions) -> Flow {
         start(self.0.prompt(options.into()).map(PromptText))
+    }
+
+    fn instructions(&self, options: InstructionsOptions) -> Flow {
+        start(self.0.instructions(options.into()))
+    }
+
+    fn instructions_for(&self, path: String, options: InstructionsOptions) -> Flow {
+        start(self.0.instructions_for(path, options.into()))
+    }
+
+    fn context(&self, options: InstructionsOptions) -> Flow {
+        start(self.0.context(options.into()))
     }
 
     fn lint(&self) -> Flow {

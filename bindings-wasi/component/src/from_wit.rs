@@ -11,6 +11,7 @@ use memdir_core::flow::{
     Bytes, Clock, Content, Effect, Entry, Event, Failure, Head, Header, HostInfo, HttpAnswer,
     Listing, Outcome, Response, RunAnswer, Stat,
 };
+use memdir_core::instructions::{InstructionsOptions, PlacesQuestion};
 use memdir_core::lint::{LintInput, LintMemory};
 use memdir_core::memory::MemoryHeader;
 use memdir_core::model::{
@@ -71,6 +72,13 @@ records! {
         dream, enabled, remote, daily_log, now_ms, last_ms, counted_ms, sessions,
     }
     rules::LockLook => LockLook { now_ms, mtime_ms, body, alive }
+    rules::PlacesQuestion => PlacesQuestion {
+        platform as Into::into, cwd, config_home, managed, checkout, canonical, additional,
+        agents_md, user, project, local,
+    }
+    flows::InstructionsOptions => InstructionsOptions {
+        agents_md, user, project, local, additional_directories, excludes, approved, loaded,
+    }
     flows::NotesState => NotesState { last_tokens, cursor, last_summarised }
     flows::NotesOptions => NotesOptions { force, natural_break, request, state as maybe }
     flows::CompactionOptions => CompactionOptions { boundary as place, state as maybe }
@@ -437,6 +445,15 @@ impl From<flows::Effect> for Effect {
                 timeout_ms,
             },
             flows::Effect::Token(flows::TokenEffect { timeout_ms }) => Self::Token { timeout_ms },
+            flows::Effect::Approve(flows::ApproveEffect {
+                path,
+                parent,
+                timeout_ms,
+            }) => Self::Approve {
+                path,
+                parent,
+                timeout_ms,
+            },
             flows::Effect::Run(flows::RunEffect {
                 argv,
                 cwd,
@@ -462,10 +479,12 @@ impl From<flows::Effect> for Effect {
                 stream: stream.into(),
                 text,
             },
-            flows::Effect::ReadStdin(flows::ReadStdinEffect { max_bytes }) => {
-                Self::ReadStdin { max_bytes }
+            flows::Effect::ReadStdin(flows::ReadStdinEffect { max_bytes, line }) => {
+                Self::ReadStdin { max_bytes, line }
             }
-            flows::Effect::OpenEditor(flows::OnPath { path }) => Self::OpenEditor { path },
+            flows::Effect::OpenEditor(flows::OpenEditorEffect { argv }) => {
+                Self::OpenEditor { argv }
+            }
             flows::Effect::HostInfo => Self::HostInfo,
             flows::Effect::Emit(flows::EmitEffect { event }) => Self::Emit {
                 event: event.into(),
@@ -497,6 +516,9 @@ impl From<flows::Outcome> for Outcome {
             flows::Outcome::Ran(answer) => Self::Ran(answer.into()),
             flows::Outcome::Now(clock) => Self::Now(clock.into()),
             flows::Outcome::Changed(flows::ChangedAnswer { changed }) => Self::Changed(changed),
+            flows::Outcome::Approved(flows::ApprovedAnswer { approved }) => {
+                Self::Approved(approved)
+            }
             flows::Outcome::HostInfo(info) => Self::HostInfo(info.into()),
             flows::Outcome::Failed(failure) => Self::Failed(failure.into()),
         }

@@ -7,11 +7,12 @@ use crate::Component;
 use crate::bindings::exports::memdir::memdir::rules::{
     Age, Awake, Choice, Compaction, CompactionQuestion, Cut, DirectoryQuestion, DreamGate, Edited,
     Enabled, EnabledSettings, Error, ErrorInfo, ExtractionDecision, ExtractionGate,
-    ExtractionState, Finding, Found, Frontmatter, Guest, IndexEntry, LintInput, LockLook,
-    MemoryChanges, MemoryHeader, MemoryPlaces, MemoryType, MergedIndex, Message, ModelHttp,
-    ModelOptions, ModelRequest, NotesDue, NotesMeasure, PathKind, Platform, RankedMemory, Scope,
-    SecretFinding, Selection, Settings, ShellStage, TeamAction, TemplateValues, ToolAnswer,
-    ToolClass, ToolRequest, ToolResult, Transcript, Truncation, Word,
+    ExtractionState, Finding, Found, Frontmatter, Guest, IndexEntry, InstructionPlace, LintInput,
+    LockLook, MemoryChanges, MemoryHeader, MemoryPlaces, MemoryType, MergedIndex, Message,
+    ModelHttp, ModelOptions, ModelRequest, NotesDue, NotesMeasure, ParsedInstructions, PathKind,
+    PlacesQuestion, Platform, RankedMemory, ResolvedImport, Scope, SecretFinding, Selection,
+    Settings, ShellStage, TeamAction, TemplateValues, ToolAnswer, ToolClass, ToolRequest,
+    ToolResult, Transcript, Truncation, Word,
 };
 use crate::from_wit::Said;
 use crate::same::{each, maybe, pairs};
@@ -259,6 +260,36 @@ impl Guest for Component {
 
     fn lock_is_held(look: LockLook) -> bool {
         rules::lock_is_held(&look.into())
+    }
+
+    fn parse_instructions(text: String) -> ParsedInstructions {
+        rules::parse_instructions(&text).into()
+    }
+
+    fn resolve_import(
+        target: String,
+        file: String,
+        home: Option<String>,
+        platform: Platform,
+    ) -> Option<ResolvedImport> {
+        let found = rules::resolve_import(&target, &file, home.as_deref(), platform.into());
+        maybe(found)
+    }
+
+    fn rule_applies(patterns: Vec<String>, path: String) -> bool {
+        rules::rule_applies(&patterns, &path)
+    }
+
+    fn instruction_places(question: PlacesQuestion) -> Vec<InstructionPlace> {
+        each(rules::instruction_places(&question.into()))
+    }
+
+    fn instructions_excluded(
+        patterns: Vec<String>,
+        paths: Vec<String>,
+        platform: Platform,
+    ) -> bool {
+        rules::instructions_excluded(&patterns, &paths, platform.into())
     }
 
     fn parse_transcript(text: String) -> Transcript {

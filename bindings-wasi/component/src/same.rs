@@ -10,6 +10,9 @@ use memdir_core::error::{ErrorCode, ErrorFamily};
 use memdir_core::extract::{AgentRole, ExtractionOutcome, RunEnd, Skip, Verdict};
 use memdir_core::flow::{FailureCode, FileKind, Stream};
 use memdir_core::inbox::InboxChangeKind;
+use memdir_core::instructions::{
+    ContextKind, InstructionSource, LoadKind, LoadOutcome, PlaceKind, PlaceSkip,
+};
 use memdir_core::lint::Severity;
 use memdir_core::memory::{MemoryType, Scope};
 use memdir_core::model::Role;
@@ -112,7 +115,9 @@ same! {
         ModelAnswerCut ToolsAdded MessagesLeftOut ModelSkipped ContentCut SessionBudget UsesUnreadable SecretFound
         TeamLink TeamTooLarge TeamKey TeamChecksum TeamConflict TeamPrivate TeamOverLimit
         TeamNotSent TeamKeepsCopy InboxWaiting InboxDamaged BrokenLine LineTooLong NotATranscript
-        Kept
+        Kept CommentUnclosed PathsIgnored ImportMissing ImportTooDeep ImportsOverLimit PatternUseless
+        NotTextType NeedsApproval Excluded AlreadyLoaded NotAFolder NestedWorktree TooLarge
+        HiddenCharacters InstructionsLarge
     }
     MemoryType = rules::MemoryType { User Feedback Project Reference }
     Scope = rules::Scope { Private Team }
@@ -145,6 +150,12 @@ same! {
     Awake = rules::Awake {
         SubAgent Off Disabled Remote DailyLog TooSoon Counted FewSessions Locked Closed
     }
+    InstructionSource = rules::InstructionSource { Managed User Project Local Memory Team }
+    PlaceKind = rules::PlaceKind { File Rules }
+    PlaceSkip = rules::PlaceSkip { Off Worktree }
+    LoadKind = flows::LoadKind { File Rule Import Settings Index }
+    LoadOutcome = flows::LoadOutcome { Loaded Skipped Conditional }
+    ContextKind = flows::ContextKind { Instructions Memory Index TeamIndex }
     DreamOutcome = flows::DreamOutcome { Done Skipped Failed }
     InboxChangeKind = flows::InboxChangeKind { Created Changed Deleted }
     TeamAction = rules::TeamAction { Receive Remove Send Conflict Forgotten }

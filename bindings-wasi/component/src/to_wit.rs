@@ -13,6 +13,10 @@ use memdir_core::flow::{
     Listing, Outcome, Request, RunAnswer, Stat,
 };
 use memdir_core::inbox::{Inbox, InboxChange, InboxItem, InboxResult};
+use memdir_core::instructions::{
+    Context, ContextPart, ImportTarget, InstructionFile, InstructionPlace, Instructions, LoadEntry,
+    LoadNote, ParsedInstructions, ResolvedImport,
+};
 use memdir_core::lint::Finding;
 use memdir_core::memory::{Frontmatter, MemoryAge, MemoryHeader, Problem, Truncation};
 use memdir_core::model::{ModelHttp, ToolAnswer, ToolCall, ToolDefinition, Usage};
@@ -103,6 +107,25 @@ records! {
     NotesSection => rules::NotesSection { heading, tokens, is_over }
     NotesMeasure => rules::NotesMeasure { tokens, sections as each, is_over }
     Compaction => rules::Compaction { notes, keep_from as place, reason as maybe, tokens }
+    ImportTarget => rules::ImportTarget { target, certain }
+    ParsedInstructions => rules::ParsedInstructions {
+        text, imports as each, paths, problems as each,
+    }
+    ResolvedImport => rules::ResolvedImport { path, is_text }
+    InstructionPlace => rules::InstructionPlace {
+        path, source as Into::into, kind as Into::into, skipped as maybe,
+    }
+    InstructionFile => flows::InstructionFile {
+        path, source as Into::into, kind as Into::into, text, parent, globs, differs,
+    }
+    LoadNote => flows::LoadNote { code as Into::into, message }
+    LoadEntry => flows::LoadEntry {
+        path, source as Into::into, kind as Into::into, outcome as Into::into, code as maybe,
+        message, parent, depth, bytes, lines, globs, notes as each,
+    }
+    Instructions => flows::Instructions { text, files as each, report as each }
+    ContextPart => flows::ContextPart { kind as Into::into, text }
+    Context => flows::Context { text, parts as each, report as each }
     Opened => flows::Opened {
         directory, enabled, because as Into::into, chosen_by as Into::into, chosen_file,
         project_key, project_root, refused as each, places as Into::into, report as each,
@@ -255,6 +278,18 @@ impl From<AnswerText> for flows::Value {
 impl From<PromptText> for flows::Value {
     fn from(PromptText(prompt): PromptText) -> Self {
         Self::Prompt(flows::Prompt { prompt })
+    }
+}
+
+impl From<Instructions> for flows::Value {
+    fn from(instructions: Instructions) -> Self {
+        Self::Instructions(instructions.into())
+    }
+}
+
+impl From<Context> for flows::Value {
+    fn from(context: Context) -> Self {
+        Self::Context(context.into())
     }
 }
 
@@ -521,6 +556,15 @@ impl From<Effect> for flows::Effect {
                 timeout_ms,
             }),
             Effect::Token { timeout_ms } => Self::Token(flows::TokenEffect { timeout_ms }),
+            Effect::Approve {
+                path,
+                parent,
+                timeout_ms,
+            } => Self::Approve(flows::ApproveEffect {
+                path,
+                parent,
+                timeout_ms,
+            }),
             Effect::Run {
                 argv,
                 cwd,
@@ -546,10 +590,10 @@ impl From<Effect> for flows::Effect {
                 stream: stream.into(),
                 text,
             }),
-            Effect::ReadStdin { max_bytes } => {
-                Self::ReadStdin(flows::ReadStdinEffect { max_bytes })
+            Effect::ReadStdin { max_bytes, line } => {
+                Self::ReadStdin(flows::ReadStdinEffect { max_bytes, line })
             }
-            Effect::OpenEditor { path } => Self::OpenEditor(flows::OnPath { path }),
+            Effect::OpenEditor { argv } => Self::OpenEditor(flows::OpenEditorEffect { argv }),
             Effect::HostInfo => Self::HostInfo,
             Effect::Emit { event } => Self::Emit(flows::EmitEffect {
                 event: event.into(),
@@ -587,6 +631,7 @@ impl From<Outcome> for flows::Outcome {
             Outcome::Ran(answer) => Self::Ran(answer.into()),
             Outcome::Now(clock) => Self::Now(clock.into()),
             Outcome::Changed(changed) => Self::Changed(flows::ChangedAnswer { changed }),
+            Outcome::Approved(approved) => Self::Approved(flows::ApprovedAnswer { approved }),
             Outcome::HostInfo(info) => Self::HostInfo(info.into()),
             Outcome::Failed(failure) => Self::Failed(failure.into()),
         }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::agents::{AgentOptions, AgentScope};
 use crate::dream::DreamOptions;
 use crate::error::{Error, ErrorCode};
+use crate::instructions::InstructionsOptions;
 use crate::memory::{MemoryType, Scope};
 use crate::team::{TeamDeletions, TeamOptions};
 use crate::text::{quoted, wire_name};
@@ -36,6 +37,18 @@ pub(super) enum Command {
     Path,
     Scan,
     Prompt,
+    /// What people have written for an agent: a table, a tree, or the text itself.
+    Instructions {
+        options: InstructionsOptions,
+        /// The file that is touched.
+        file: Option<String>,
+        view: InstructionsView,
+    },
+    Context(InstructionsOptions),
+    /// None: asks which.
+    Edit {
+        which: Option<String>,
+    },
     Lint,
     Show {
         path: String,
@@ -78,6 +91,14 @@ pub(super) enum Command {
     },
 }
 
+/// What is printed of instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InstructionsView {
+    Table,
+    Tree,
+    Text,
+}
+
 /// Without paths, all that a proposal has.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum InboxCommand {
@@ -108,6 +129,9 @@ pub(super) enum TeamCommand {
     DropConflict { id: String },
 }
 
+/// The commands that load instructions.
+const CHAIN: &[&str] = &["instructions", "context"];
+
 /// Reads the arguments; global options may stand anywhere.
 pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
     let mut parser = Parser::from_args(args);
@@ -119,6 +143,7 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
     let mut scope = None;
     let mut team = TeamOptions::default();
     let mut dream = DreamOptions::default();
+    let (mut instructions, mut view) = (InstructionsOptions::default(), InstructionsView::Table);
     // Options that only some commands have.
     let mut owned: Vec<(&str, &[&str])> = Vec::new();
     while let Some(arg) = parser.next().map_err(|error| usage(&error.to_string()))? {
@@ -196,6 +221,43 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                 team.deletions = one_of("--deletions", &known, &text(parser.value())?)?;
                 owned.push(("--deletions", &["team"]));
             }
+            Arg::Long("agents-md") => {
+                instructions.agents_md = true;
+                owned.push(("--agents-md", CHAIN));
+            }
+            Arg::Long("add-dir") => {
+                let folder = text(parser.value())?;
+                instructions.additional_directories.push(folder);
+                owned.push(("--add-dir", CHAIN));
+            }
+            Arg::Long("approve") => {
+                instructions.approved.push(text(parser.value())?);
+                owned.push(("--approve", CHAIN));
+            }
+            Arg::Long("exclude") => {
+                instructions.excludes.push(text(parser.value())?);
+                owned.push(("--exclude", CHAIN));
+            }
+            Arg::Long("no-user") => {
+                instructions.user = false;
+                owned.push(("--no-user", CHAIN));
+            }
+            Arg::Long("no-project") => {
+                instructions.project = false;
+                owned.push(("--no-project", CHAIN));
+            }
+            Arg::Long("no-local") => {
+                instructions.local = false;
+                owned.push(("--no-local", CHAIN));
+            }
+            Arg::Long("tree") => {
+                view = InstructionsView::Tree;
+                owned.push(("--tree", &["instructions"]));
+            }
+            Arg::Long("text") => {
+                view = InstructionsView::Text;
+                owned.push(("--text", &["instructions"]));
+            }
             Arg::Long("json") => json = true,
             Arg::Long("help") | Arg::Short('h') => help = true,
             Arg::Long("version") | Arg::Short('V') => version = true,
@@ -229,6 +291,15 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
             ("scan", []) => Command::Scan,
             ("lint", []) => Command::Lint,
             ("prompt", []) => Command::Prompt,
+            ("instructions", files @ ([] | [_])) => Command::Instructions {
+                options: instructions,
+                file: files.first().cloned(),
+                view,
+            },
+            ("context", []) => Command::Context(instructions),
+            ("edit", files @ ([] | [_])) => Command::Edit {
+                which: files.first().cloned(),
+            },
             ("show", [path]) => Command::Show { path: plain(path) },
             ("save", []) => Command::Save(SaveOptions { expect, ..save }),
             ("forget", paths @ ([] | [_])) if undo => Command::Undo {
@@ -296,8 +367,8 @@ pub(super) fn parse(args: Vec<String>) -> Result<Invocation, Error> {
                 ));
             }
             (
-                "path" | "scan" | "prompt" | "show" | "lint" | "help" | "forget" | "secrets"
-                | "extract" | "session",
+                "path" | "scan" | "prompt" | "instructions" | "context" | "edit" | "show" | "lint"
+                | "help" | "forget" | "secrets" | "extract" | "session",
                 _,
             ) => {
                 return Err(usage(&format!("{name} was given too many arguments")));

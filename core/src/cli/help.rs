@@ -9,6 +9,15 @@ Commands:
   path          say which memory folder is used, why, and what was refused
   scan          list the memories of a store, newest first
   prompt        print what an agent is told about its memory; creates the folder
+  instructions [FILE]
+                say what people have written for an agent in this project, file
+                by file: what is loaded, what is skipped, and why (also --tree,
+                --text); with FILE, what comes with that file
+  context       print everything that an agent should start with: instructions,
+                how its memory works, and the indexes; creates the folder
+  edit [NAME]   open instructions, the index or a memory in an editor: that of
+                VISUAL, of EDITOR, or the system's; without a name or a number
+                asks which
   show PATH     print one memory; PATH is relative to the store
   recall QUERY  print the memories that help with a query
   save          write a memory; its body comes from standard input. A new one
@@ -56,6 +65,11 @@ Options:
                 openai/NAME; its key and address come from ANTHROPIC_API_KEY,
                 ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL. Recall does
                 without it: then words decide
+  --agents-md, --add-dir DIR, --exclude GLOB, --approve PATH, --no-user,
+  --no-project, --no-local
+                instructions, context: AGENTS.md, too; what another folder has;
+                files that are left out; a file outside of the working tree, or
+                a folder of such, that may be imported; whose are left out
   --force       session: whether the conversation has grown enough or not; dream:
                 whatever time it is
   --dry-run     dream: change nothing, show the diffs of what would be changed

@@ -3,9 +3,11 @@
 
 mod arguments;
 mod dream;
+mod edit;
 mod extract;
 mod help;
 mod inbox;
+mod instructions;
 mod session;
 mod team;
 
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use self::arguments::{Command, Invocation};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, Flow, Host, Stream};
+use crate::instructions::InstructionsOptions;
 use crate::limits::{FILE_MAX_BYTES, SECRETS_MAX_BYTES};
 use crate::lint::{Finding, Severity};
 use crate::memory::{MemoryHeader, format_manifest};
@@ -96,6 +99,7 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         team,
     } = arguments::parse(args)?;
     let here = cwd.as_deref();
+    let environment = env.clone();
     let store = Store::new(OpenOptions {
         directory: absolute(host, here, directory).await?,
         cwd: absolute(host, here, other_cwd)
@@ -125,6 +129,21 @@ async fn run(host: &Host, options: CommandOptions) -> Result<u8, Error> {
         Command::Path => path(host, &store, json).await?,
         Command::Scan => scan(host, &store, json).await?,
         Command::Prompt => prompt(host, &store, json).await?,
+        Command::Instructions {
+            options,
+            file,
+            view,
+        } => {
+            let options = absolute_in(host, here, options).await?;
+            return self::instructions::run(host, &store, &options, file, view, json).await;
+        }
+        Command::Context(options) => {
+            let options = absolute_in(host, here, options).await?;
+            return self::instructions::context(host, &store, options, json).await;
+        }
+        Command::Edit { which } => {
+            return self::edit::run(host, &store, &environment, which, json).await;
+        }
         Command::Show { path } => show(host, &store, &path, json).await?,
         Command::Lint => return lint(host, &store, json).await,
         Command::Recall { query, limit } => recall(host, &store, &query, limit, json).await?,
@@ -183,6 +202,22 @@ async fn absolute(
         }
         (_, path) => Ok(path),
     }
+}
+
+/// The options of instructions with every path as the library takes it.
+async fn absolute_in(
+    host: &Host,
+    cwd: Option<&str>,
+    options: InstructionsOptions,
+) -> Result<InstructionsOptions, Error> {
+    let mut options = options;
+    for paths in [&mut options.additional_directories, &mut options.approved] {
+        for path in paths {
+            let given = std::mem::take(path);
+            *path = absolute(host, cwd, Some(given)).await?.unwrap_or_default();
+        }
+    }
+    Ok(options)
 }
 
 /// A path that can only be meant from the working directory: no root, no drive, no tilde.

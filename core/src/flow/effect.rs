@@ -129,11 +129,12 @@ impl Stream {
 /// Something the user of the library may want to know while a flow runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// What kind of event; today only `warning`.
+    /// What kind of event, such as `warning`.
     pub kind: String,
-    /// Relative to the store, when it is about one file.
+    /// Relative to the store, when it is about one file; absolute in `instructions`.
     pub path: Option<String>,
-    /// A code of [`crate::report::ReportCode`] when the event is about something cut or skipped.
+    /// A code of [`crate::report::ReportCode`] when the event is about something cut or skipped; in
+    /// `instructions` why the file was loaded.
     pub code: Option<String>,
     /// One line in plain words.
     pub message: String,
@@ -324,6 +325,16 @@ pub enum Effect {
         /// For the whole call; then `timeout`.
         timeout_ms: u64,
     },
+    /// Whether the caller's own function lets instructions import a file outside of the working tree;
+    /// answers `approved`. Fails with `unsupported` where there is no such function.
+    Approve {
+        /// The file, with every link resolved.
+        path: String,
+        /// The file that imports it.
+        parent: String,
+        /// For the whole call; then `timeout`.
+        timeout_ms: u64,
+    },
     /// A program, never through a shell; answers `ran`.
     Run {
         /// The program and its arguments.
@@ -365,15 +376,19 @@ pub enum Effect {
         /// Written as it is.
         text: String,
     },
-    /// All of the standard input; answers `content`.
+    /// All of the standard input, or its next line; answers `content`.
     ReadStdin {
         /// More than this fails with `too-large`.
         max_bytes: u64,
+        /// Whether only the next line is read, without its end; what follows it may be lost.
+        line: bool,
     },
-    /// Opens the user's editor on a file; answers `done`.
+    /// Opens the user's editor, at the terminal of this process, and waits until it ends; answers `done`.
+    /// Fails with `not-found` when there is no such program, with `other` when it ends with another code than
+    /// 0.
     OpenEditor {
-        /// The file.
-        path: String,
+        /// The program and its arguments, the file among them.
+        argv: Vec<String>,
     },
     /// Who performs the effects; answers `host-info`.
     HostInfo,
@@ -399,6 +414,7 @@ pub enum OutcomeKind {
     Ran,
     Now,
     Changed,
+    Approved,
     HostInfo,
 }
 
@@ -432,6 +448,7 @@ impl Effect {
             Self::Run { .. } => OutcomeKind::Ran,
             Self::Now => OutcomeKind::Now,
             Self::Watch { .. } => OutcomeKind::Changed,
+            Self::Approve { .. } => OutcomeKind::Approved,
             Self::HostInfo => OutcomeKind::HostInfo,
             Self::Emit { .. } => return None,
         })
@@ -446,9 +463,11 @@ impl Effect {
             Self::Http { .. }
                 | Self::Model { .. }
                 | Self::Token { .. }
+                | Self::Approve { .. }
                 | Self::Sleep { .. }
                 | Self::Run { .. }
                 | Self::Watch { .. }
+                | Self::ReadStdin { line: true, .. }
         )
     }
 }

@@ -331,6 +331,17 @@ impl Host {
         self.perform(Effect::Token { timeout_ms }).await.text()
     }
 
+    /// Whether the caller lets instructions import a file outside of the working tree.
+    pub async fn approve(&self, path: &str, parent: &str, timeout_ms: u64) -> Answer<bool> {
+        self.perform(Effect::Approve {
+            path: path.into(),
+            parent: parent.into(),
+            timeout_ms,
+        })
+        .await
+        .approved()
+    }
+
     /// A program, never through a shell, with an environment that holds only `env`.
     pub async fn run(
         &self,
@@ -389,14 +400,23 @@ impl Host {
 
     /// All of the standard input, at most `max_bytes`.
     pub async fn read_stdin(&self, max_bytes: u64) -> Answer<Vec<u8>> {
-        self.perform(Effect::ReadStdin { max_bytes })
+        let line = false;
+        self.perform(Effect::ReadStdin { max_bytes, line })
             .await
             .content()
     }
 
-    /// Opens the user's editor on a file.
-    pub async fn open_editor(&self, path: &str) -> Answer<()> {
-        self.done(Effect::OpenEditor { path: path.into() }).await
+    /// The next line of the standard input, at most `max_bytes`.
+    pub async fn read_line(&self, max_bytes: u64) -> Answer<Vec<u8>> {
+        let line = true;
+        self.perform(Effect::ReadStdin { max_bytes, line })
+            .await
+            .content()
+    }
+
+    /// Opens an editor and waits for it.
+    pub async fn open_editor(&self, argv: Vec<String>) -> Answer<()> {
+        self.done(Effect::OpenEditor { argv }).await
     }
 
     /// Who performs the effects.
@@ -467,6 +487,7 @@ unwrap_outcome! {
     ran, Ran => RunAnswer;
     now, Now => Clock;
     changed, Changed => bool;
+    approved, Approved => bool;
     host_info, HostInfo => HostInfo;
 }
 

@@ -42,6 +42,8 @@ pub enum Outcome {
     Now(Clock),
     /// Of `watch`.
     Changed(bool),
+    /// Of `approve`.
+    Approved(bool),
     /// Of `host-info`.
     HostInfo(HostInfo),
     /// It could not be done.
@@ -64,6 +66,7 @@ impl Outcome {
             Self::Ran(_) => OutcomeKind::Ran,
             Self::Now(_) => OutcomeKind::Now,
             Self::Changed(_) => OutcomeKind::Changed,
+            Self::Approved(_) => OutcomeKind::Approved,
             Self::HostInfo(_) => OutcomeKind::HostInfo,
             Self::Failed(_) => return None,
         })

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::flat;
 use super::kind::MemoryType;
 use super::time::parse_iso;
-use super::yaml::{self, Fields, Unreadable, Value, is_null};
+use super::yaml::{self, Fields, Listed, Unreadable, Value, is_null};
 use crate::limits::{FRONTMATTER_MAX_BYTES, FRONTMATTER_MAX_LINES};
 use crate::report::ReportCode;
 use crate::text::{lines_with_ends, trim, without_end};
@@ -53,7 +53,7 @@ pub struct Problem {
 /// [`FRONTMATTER_MAX_LINES`] lines and [`FRONTMATTER_MAX_BYTES`] can belong to it.
 #[must_use]
 pub fn parse_frontmatter(text: &str) -> Frontmatter {
-    let block = match find_block(text) {
+    let block = match find_block(text, MEMORY_LIMITS) {
         Block::None => return Frontmatter::default(),
         Block::Unclosed => {
             return Frontmatter {
@@ -119,7 +119,7 @@ pub fn parse_frontmatter(text: &str) -> Frontmatter {
 
 /// The bytes between the fences of a text, and where its body begins; none without a closed block.
 pub(crate) fn block_place(text: &str) -> Option<(std::ops::Range<usize>, usize)> {
-    match find_block(text) {
+    match find_block(text, MEMORY_LIMITS) {
         Block::Closed { yaml, body } => {
             let start = yaml_start(text);
             Some((start..start.saturating_add(yaml.len()), body))
@@ -142,9 +142,49 @@ fn yaml_start(text: &str) -> usize {
 /// Whether the head of a file, in whole lines, may end before its frontmatter does, so that more
 /// must be read.
 pub(crate) fn needs_more(head: &str) -> bool {
-    matches!(find_block(head), Block::Unclosed)
+    matches!(find_block(head, MEMORY_LIMITS), Block::Unclosed)
         && head.len() < FRONTMATTER_MAX_BYTES
         && head.split_inclusive('\n').count() <= FRONTMATTER_MAX_LINES
+}
+
+/// Within how many lines and bytes the block of a memory must close.
+const MEMORY_LIMITS: (usize, usize) = (FRONTMATTER_MAX_LINES, FRONTMATTER_MAX_BYTES);
+
+/// The text between the fences of a block that closes within so many lines and bytes, and where what follows it
+/// begins; none when the text begins with no block.
+///
+/// # Errors
+/// `frontmatter-unclosed`.
+pub(crate) fn closed_block(
+    text: &str,
+    limits: (usize, usize),
+) -> Result<Option<(&str, usize)>, ReportCode> {
+    match find_block(text, limits) {
+        Block::None => Ok(None),
+        Block::Unclosed => Err(ReportCode::FrontmatterUnclosed),
+        Block::Closed { yaml, body } => Ok(Some((yaml, body))),
+    }
+}
+
+/// The texts that a key of a block holds, and whether the block had to be repaired for it.
+///
+/// # Errors
+/// `frontmatter-invalid`, `frontmatter-not-a-map`.
+pub(crate) fn listed(yaml: &str, key: &str) -> Result<(Listed, bool), ReportCode> {
+    match yaml::listed(yaml, key) {
+        Ok(listed) => Ok((listed, false)),
+        Err(Unreadable::NotAMap) => Err(ReportCode::FrontmatterNotAMap),
+        Err(Unreadable::Invalid { .. }) => {
+            let lines: Vec<Cow<'_, str>> = yaml
+                .split('\n')
+                .map(|line| quote_item(line).map_or_else(|| quote_line(line), Cow::Owned))
+                .collect();
+            match yaml::listed(&lines.join("\n"), key) {
+                Ok(listed) => Ok((listed, true)),
+                Err(_) => Err(ReportCode::FrontmatterInvalid),
+            }
+        }
+    }
 }
 
 enum Block<'a> {
@@ -153,7 +193,7 @@ enum Block<'a> {
     Closed { yaml: &'a str, body: usize },
 }
 
-fn find_block(text: &str) -> Block<'_> {
+fn find_block(text: &str, (max_lines, max_bytes): (usize, usize)) -> Block<'_> {
     let start = if text.starts_with('\u{FEFF}') {
         '\u{FEFF}'.len_utf8()
     } else {
@@ -166,8 +206,8 @@ fn find_block(text: &str) -> Block<'_> {
     }
     let yaml_start = start.saturating_add(opening.len());
     let mut line_start = yaml_start;
-    for line in lines.take(FRONTMATTER_MAX_LINES - 1) {
-        if line_start >= FRONTMATTER_MAX_BYTES {
+    for line in lines.take(max_lines.saturating_sub(1)) {
+        if line_start >= max_bytes {
             break;
         }
         if is_fence(line, &["---", "..."]) {
@@ -360,6 +400,26 @@ fn quote_line(line: &str) -> Cow<'_, str> {
         && key
             .bytes()
             .all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-'));
+    if !is_key || !needs_quotes(value) {
+        return line.into();
+    }
+    format!("{key}: {}", in_quotes(value)).into()
+}
+
+/// The item of a list, quoted when it must be.
+fn quote_item(line: &str) -> Option<String> {
+    let indent = line.len().saturating_sub(line.trim_start().len());
+    let (indent, rest) = line.split_at_checked(indent)?;
+    let item = rest.strip_prefix("- ")?.trim();
+    needs_quotes(item).then(|| format!("{indent}- {}", in_quotes(item)))
+}
+
+fn in_quotes(value: &str) -> String {
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Whether a value holds something that YAML gives a meaning to, and is no text in quotes or block already.
+fn needs_quotes(value: &str) -> bool {
     let already = value.is_empty() || value.starts_with(['"', '\'']) || is_block_header(value);
     let special = value.contains([
         '{', '}', '[', ']', '*', '&', '#', '!', '|', '>', '%', '@', '`',
@@ -368,14 +428,7 @@ fn quote_line(line: &str) -> Cow<'_, str> {
         || value.ends_with(':')
         || value.starts_with("- ")
         || value.starts_with("? ");
-    if !is_key || already || !special {
-        return line.into();
-    }
-    format!(
-        "{key}: \"{}\"",
-        value.replace('\\', "\\\\").replace('"', "\\\"")
-    )
-    .into()
+    !already && special
 }
 
 /// `|` or `>` with nothing but indicators: the text stands on the following lines.

@@ -15,7 +15,7 @@ mod yaml;
 
 pub use age::{MemoryAge, memory_age};
 pub use frontmatter::{Frontmatter, Problem, parse_frontmatter};
-pub(crate) use frontmatter::{block_place, is_valid, needs_more};
+pub(crate) use frontmatter::{block_place, closed_block, is_valid, listed, needs_more};
 pub use header::MemoryHeader;
 pub(crate) use index::{IndexSize, index_size};
 pub use index::{Truncation, truncate_index};
@@ -24,3 +24,4 @@ pub(crate) use links::{links, memory_of};
 pub use manifest::format_manifest;
 pub(crate) use spots::{Spot, Survey, survey};
 pub(crate) use time::{format_iso, parse_iso};
+pub(crate) use yaml::Listed;

@@ -77,6 +77,109 @@ pub(super) fn parse(block: &str) -> Result<Fields<'_>, Unreadable> {
     }
 }
 
+/// What a key at the top of a block holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// One text, or those of a list.
+    pub texts: Vec<String>,
+    /// Whether there is something in it that is no text.
+    pub others: bool,
+}
+
+/// Reads the one key of a block whose value is a text or a list of texts.
+pub(super) fn listed(block: &str, key: &str) -> Result<Listed, Unreadable> {
+    parse(block)?;
+    let mut listed = Listed::default();
+    let (mut depth, mut keys) = (0_usize, 0_usize);
+    // Scalars with an anchor, for the aliases that name them.
+    let mut anchors: Vec<(usize, (String, bool))> = Vec::new();
+    // At the top, keys and values take turns.
+    let (mut at_key, mut is_wanted) = (true, false);
+    for event in Parser::new_from_str(block) {
+        // It was read once already.
+        let Ok((event, _)) = event else { break };
+        let opens = match &event {
+            Event::Scalar(..) | Event::Alias(_) => false,
+            Event::SequenceStart(..) | Event::MappingStart(..) => true,
+            Event::SequenceEnd | Event::MappingEnd => {
+                depth = depth.saturating_sub(1);
+                continue;
+            }
+            _ => continue,
+        };
+        if depth == 1 {
+            if at_key {
+                keys = keys.saturating_add(1);
+                is_wanted = matches!(&event, Event::Scalar(text, ..) if text == key);
+            }
+            at_key = !at_key;
+        }
+        let scalar = match &event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let is_plain = matches!((style, tag), (ScalarStyle::Plain, None));
+                let scalar = (text.clone().into_owned(), is_plain);
+                if *anchor > 0 {
+                    anchors.push((*anchor, scalar.clone()));
+                }
+                Some(scalar)
+            }
+            Event::Alias(anchor) => {
+                let known = anchors.iter().find(|(known, _)| known == anchor);
+                known.map(|(_, scalar)| scalar.clone())
+            }
+            _ => None,
+        };
+        let is_value = is_wanted && (depth == 2 || (depth == 1 && at_key));
+        if is_value && matches!(&event, Event::Scalar(_, ScalarStyle::Plain, _, Some(_))) {
+            // Whoever writes `!docs/*.md` means no tag.
+            return Err(Unreadable::Invalid {
+                line: 1,
+                message: "a value has a tag".to_owned(),
+            });
+        }
+        if is_value {
+            match (&event, scalar) {
+                (_, Some((text, is_plain))) => {
+                    if is_plain && is_number_or_flag(&text) {
+                        listed.others = true;
+                    } else if !(is_plain && is_null(&text)) {
+                        listed.texts.push(text);
+                    }
+                }
+                (Event::SequenceStart(..), _) if depth == 1 => {}
+                _ => {
+                    listed.others = true;
+                    // What a map holds is not meant.
+                    is_wanted = is_wanted && depth > 1;
+                }
+            }
+        }
+        if opens {
+            depth = depth.saturating_add(1);
+        }
+    }
+    if keys == 0 && !block.trim().is_empty() {
+        return Err(Unreadable::NotAMap);
+    }
+    Ok(listed)
+}
+
+/// The plain scalars that YAML 1.2 resolves to numbers and booleans.
+fn is_number_or_flag(plain: &str) -> bool {
+    let digits = plain.trim_start_matches(['+', '-']);
+    let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && (plain.parse::<f64>().is_ok() || matches!(digits, ".inf" | ".Inf" | ".INF"));
+    let with_base = digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0o"));
+    let with_base = with_base.is_some_and(|digits| u64::from_str_radix(digits, 16).is_ok());
+    let is_word = matches!(
+        plain,
+        "true" | "True" | "TRUE" | "false" | "False" | "FALSE" | ".nan" | ".NaN" | ".NAN"
+    );
+    is_number || with_base || is_word
+}
+
 /// Follows the parser's events and keeps only what is asked for, so that nothing is ever unfolded:
 /// an alias costs one look-up however much it stands for.
 #[derive(Default)]

@@ -23,6 +23,7 @@ pub(crate) use directory::{config_home, key_of};
 pub use memory_path::validate_memory_path;
 pub use relative::check_relative;
 pub(crate) use relative::is_own;
+pub(crate) use settings::{InstructionSettings, parse_instruction_settings};
 pub use settings::{PerSource, Settings, SettingsProblem, SettingsProblemCode, parse_settings};
 pub use slug::{injective_key, project_slug};
 pub(crate) use switches::variable;

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{self, Member};
+use crate::json::{self, Member, Written};
 
 /// What one settings file says about memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -75,6 +75,40 @@ impl<T> PerSource<T> {
             user: into(user),
         }
     }
+}
+
+/// What one settings file says about instructions (facts 10.1, 10.4). What has the wrong type counts as absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InstructionSettings {
+    /// `claudeMd`: instructions themselves.
+    pub text: Option<String>,
+    /// `claudeMdExcludes`: globs of files that are not read.
+    pub excludes: Vec<String>,
+    /// Keys whose values have the wrong type.
+    pub wrong: Vec<&'static str>,
+}
+
+/// Reads what a settings file says about instructions.
+pub(crate) fn parse_instruction_settings(text: &str) -> InstructionSettings {
+    const TEXT: &str = "claudeMd";
+    const EXCLUDES: &str = "claudeMdExcludes";
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let mut settings = InstructionSettings::default();
+    // What is no JSON object is told by whoever reads the rest.
+    let Some(object) = Written::read(text) else {
+        return settings;
+    };
+    match object.get(TEXT).map(serde_json::from_str) {
+        Some(Ok(text)) => settings.text = text,
+        Some(Err(_)) => settings.wrong.push(TEXT),
+        None => {}
+    }
+    match object.get(EXCLUDES).map(serde_json::from_str) {
+        Some(Ok(excludes)) => settings.excludes = Option::unwrap_or_default(excludes),
+        Some(Err(_)) => settings.wrong.push(EXCLUDES),
+        None => {}
+    }
+    settings
 }
 
 impl PerSource<bool> {

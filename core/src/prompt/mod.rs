@@ -102,15 +102,28 @@ pub fn prompt(
             .map(|text| text::lines(text::trim(text))),
     );
     parts.extend(past.map(sections::past_context));
-    // What came with the repository may be anybody's words.
-    let shared = matches!(kind, Kind::Agent(agent) if agent.scope.is_shared());
-    let shared = shared.then_some("memory of the project's agent");
-    parts.extend(index_section(INDEX_NAME, index, shared));
+    parts.extend(self::index(kind, index));
     if let Kind::Team(index) = kind {
-        parts.extend(index_section(TEAM_INDEX, index, Some("team memory")));
+        parts.extend(team_index(index));
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")
+}
+
+/// The section of a store's own index.
+pub(crate) fn index(kind: Kind<'_>, index: &Index) -> Option<String> {
+    // What came with the repository may be anybody's words.
+    let shared = matches!(kind, Kind::Agent(agent) if agent.scope.is_shared());
+    index_section(
+        INDEX_NAME,
+        index,
+        shared.then_some("memory of the project's agent"),
+    )
+}
+
+/// The section of the team's index.
+pub(crate) fn team_index(index: &Index) -> Option<String> {
+    index_section(TEAM_INDEX, index, Some("team memory"))
 }
 
 /// `shared` says whose words an index holds that others may have written.

@@ -70,12 +70,15 @@ impl Headers {
         self.0.get(path)
     }
 
-    /// What is known of a file that has not changed since it was read. A file that had changed
-    /// within the last two seconds before that reading may have changed once more with the same
-    /// stamp, so it is read again.
+    /// What is known of a file that has not changed since it was read.
     pub fn get(&self, path: &str, stat: &Stat) -> Option<&Arc<Known>> {
         let known = self.0.get(path)?;
-        let settled = known.listed_ms.saturating_sub(stat.mtime_ms) >= WARM_MIN_AGE_MS;
-        (known.stat == *stat && settled).then_some(known)
+        is_unchanged(&known.stat, known.listed_ms, stat).then_some(known)
     }
+}
+
+/// Whether a file has not changed since it was looked at. One that had changed within the last two
+/// seconds before that may have changed once more with the same stamp, so nobody can tell.
+pub(super) fn is_unchanged(then: &Stat, looked_ms: i64, now: &Stat) -> bool {
+    then == now && looked_ms.saturating_sub(now.mtime_ms) >= WARM_MIN_AGE_MS
 }

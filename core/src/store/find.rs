@@ -1,6 +1,8 @@
 //! Finds the store of a project: reads the settings, goes through the switches, chooses the
 //! directory, and says why (facts 1 and 2).
 
+use std::sync::Arc;
+
 use icu_normalizer::ComposingNormalizerBorrowed;
 use serde::Serialize;
 
@@ -14,9 +16,10 @@ use crate::limits::{CLAUDE_FOLDER_MAX_PARENTS, PROJECTS_FOLDER, SETTINGS_MAX_BYT
 use crate::model::Model;
 use crate::paths::git::{ProjectRoot, project_root};
 use crate::paths::{
-    Choice, DirectoryQuestion, Enabled, EnabledBecause, MemoryPlaces, PerSource, Platform, Refused,
-    Settings, SettingsProblemCode, Source, choose_directory, config_home, injective_key, key_of,
-    memory_enabled, parse_settings, validate_memory_path, variable,
+    Choice, DirectoryQuestion, Enabled, EnabledBecause, InstructionSettings, MemoryPlaces,
+    PerSource, Platform, Refused, Settings, SettingsProblemCode, Source, choose_directory,
+    config_home, injective_key, key_of, memory_enabled, parse_instruction_settings, parse_settings,
+    validate_memory_path, variable,
 };
 use crate::report::{ReportCode, ReportEntry};
 use crate::text::quoted;
@@ -61,6 +64,7 @@ pub(crate) struct Found {
     pub model: Option<Model>,
     /// Whose memory it is, if it is an agent's.
     pub agent: Option<AgentOptions>,
+    pub basis: Arc<Basis>,
     /// The folder of the project, which the store may not leave if it came with it.
     within: Option<String>,
 }
@@ -94,10 +98,62 @@ impl Found {
     }
 }
 
+/// What instructions are found by, beside what the caller says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Basis {
+    /// The working tree; none without a working directory, or where a memory folder was given.
+    pub root: Option<ProjectRoot>,
+    /// The administrator's text, and the settings file that it stands in.
+    pub managed: Option<(String, String)>,
+    /// Globs of files that are not read.
+    pub excludes: Vec<String>,
+}
+
+impl Basis {
+    fn new(root: Option<ProjectRoot>, files: &PerSource<File>) -> Self {
+        let PerSource {
+            policy,
+            flag,
+            local,
+            project,
+            user,
+        } = files;
+        let managed = policy.as_ref().and_then(|file| {
+            let text = file.instructions.text.clone()?;
+            Some((file.path.clone().unwrap_or_default(), text))
+        });
+        let layers = [user, project, local, flag];
+        let excludes = layers.into_iter().flatten();
+        let excludes = excludes.flat_map(|file| file.instructions.excludes.clone());
+        Self {
+            root,
+            managed,
+            excludes: excludes.collect(),
+        }
+    }
+}
+
+/// The same of the project that `cwd` lies in, also where a memory folder was given.
+pub(super) async fn basis(
+    options: &OpenOptions,
+    host: &Host,
+    platform: Platform,
+) -> Result<Basis, Error> {
+    let home = options.home.as_deref();
+    let root = match options.cwd.as_deref() {
+        Some(cwd) if platform.is_absolute(cwd) => Some(project_root(host, platform, cwd).await?),
+        _ => None,
+    };
+    let mut report = Vec::new();
+    let files = read_settings(options, host, platform, home, root.as_ref(), &mut report).await?;
+    Ok(Basis::new(root, &files))
+}
+
 /// One place for settings, as read.
 struct File {
     path: Option<String>,
     settings: Settings,
+    instructions: InstructionSettings,
 }
 
 /// Whose path rules hold.
@@ -191,6 +247,7 @@ pub(super) async fn find(options: &OpenOptions, host: &Host) -> Result<Found, Er
         transcripts,
         dream: dream.deciding(),
         agent: options.agent.clone(),
+        basis: Arc::new(Basis::new(root, &files)),
         within,
     };
     // Before anything in it is read.
@@ -581,9 +638,9 @@ async fn read_settings(
     let user = user.map(|folder| platform.join(&folder, "settings.json"));
     let in_project =
         |name: &str| root.map(|root| platform.join(&root.checkout, &format!(".claude/{name}")));
-    let policy = managed_settings(platform)
+    let policy = managed_folders(platform)
         .iter()
-        .map(|path| Some((*path).to_owned()));
+        .map(|folder| Some(platform.join(folder, "managed-settings.json")));
     let paths: Vec<Option<String>> = policy
         .chain([
             in_project("settings.local.json"),
@@ -610,17 +667,14 @@ async fn read_settings(
         };
         let file = File {
             settings: parse_settings(&text),
+            instructions: parse_instruction_settings(&text),
             path,
         };
-        note_problems(
-            file.path.as_deref().unwrap_or_default(),
-            &file.settings,
-            report,
-        );
+        note_problems(file.path.as_deref().unwrap_or_default(), &file, report);
         Some(file)
     });
     let mut policy = None;
-    for _ in managed_settings(platform) {
+    for _ in managed_folders(platform) {
         policy = policy.or(files.next().flatten());
     }
     let [local, project, user] = [
@@ -630,12 +684,13 @@ async fn read_settings(
     ];
     drop(files);
     let flag = options.settings.as_deref().map(|text| {
-        let settings = parse_settings(text);
-        note_problems("the settings passed to open", &settings, report);
-        File {
-            settings,
+        let file = File {
+            settings: parse_settings(text),
+            instructions: parse_instruction_settings(text),
             path: None,
-        }
+        };
+        note_problems("the settings passed to open", &file, report);
+        file
     });
     Ok(PerSource {
         policy,
@@ -646,36 +701,38 @@ async fn read_settings(
     })
 }
 
-fn note_problems(file: &str, settings: &Settings, report: &mut Vec<ReportEntry>) {
-    for problem in &settings.problems {
-        let (code, what) = match (problem.code, &problem.key) {
+fn note_problems(name: &str, file: &File, report: &mut Vec<ReportEntry>) {
+    let mut note = |code, what: &str| {
+        report.push(ReportEntry::new("", code, format!("{name}: {what}")));
+    };
+    let wrong = |key: &str| format!("{key} has the wrong type and counts as absent");
+    for problem in &file.settings.problems {
+        match (problem.code, &problem.key) {
             (SettingsProblemCode::NotJson, _) => {
-                (ReportCode::SettingsInvalid, "it is not JSON".to_owned())
+                note(ReportCode::SettingsInvalid, "it is not JSON")
             }
-            (SettingsProblemCode::NotAnObject, _) => (
-                ReportCode::SettingsInvalid,
-                "it is no JSON object".to_owned(),
-            ),
-            (SettingsProblemCode::WrongType, key) => (
+            (SettingsProblemCode::NotAnObject, _) => {
+                note(ReportCode::SettingsInvalid, "it is no JSON object");
+            }
+            (SettingsProblemCode::WrongType, key) => note(
                 ReportCode::SettingsWrongType,
-                format!(
-                    "{} has the wrong type and counts as absent",
-                    key.as_deref().unwrap_or_default()
-                ),
+                &wrong(key.as_deref().unwrap_or_default()),
             ),
-        };
-        report.push(ReportEntry::new("", code, format!("{file}: {what}")));
+        }
+    }
+    for key in &file.instructions.wrong {
+        note(ReportCode::SettingsWrongType, &wrong(key));
     }
 }
 
-/// Where administrators put settings that hold for everybody on the machine (facts 10.1).
-fn managed_settings(platform: Platform) -> &'static [&'static str] {
+/// Where administrators put what holds for everybody on the machine (facts 10.1).
+pub(super) fn managed_folders(platform: Platform) -> &'static [&'static str] {
     match platform {
         Platform::Posix => &[
-            "/etc/claude-code/managed-settings.json",
-            "/Library/Application Support/ClaudeCode/managed-settings.json",
+            "/etc/claude-code",
+            "/Library/Application Support/ClaudeCode",
         ],
-        Platform::Windows => &["C:\\Program Files\\ClaudeCode\\managed-settings.json"],
+        Platform::Windows => &["C:\\Program Files\\ClaudeCode"],
     }
 }
 

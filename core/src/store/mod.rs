@@ -8,9 +8,11 @@ mod extract;
 mod find;
 pub(crate) mod heads;
 mod inbox;
+mod instructions;
 mod lint;
 mod listing;
 pub(crate) mod own;
+mod prompt;
 pub(crate) mod read;
 mod recall;
 mod scan;
@@ -35,6 +37,7 @@ use self::dream::Dreaming;
 use self::extract::Extractions;
 pub(crate) use self::find::Found;
 pub(crate) use self::heads::into_text;
+use self::instructions::Chains;
 use self::recall::Library;
 use self::session::Updates;
 pub(crate) use self::sync::Way;
@@ -42,13 +45,10 @@ use self::uses::PendingUses;
 use crate::agents::{AgentOptions, AgentScope};
 use crate::error::{Error, ErrorCode};
 use crate::flow::{Event, FailureCode, Flow, Host};
-use crate::limits::{
-    DRAIN_MS, FILE_MAX_BYTES, FOLDER_MODE, INDEX_NAME, PROMPTS_REMEMBERED, TEAM_INDEX,
-};
-use crate::memory::{format_manifest, truncate_index};
+use crate::limits::{DRAIN_MS, PROMPTS_REMEMBERED};
+use crate::memory::format_manifest;
 use crate::model::ModelOptions;
 use crate::paths::{Environment, Platform};
-use crate::prompt::{self, Index, Past, Saving};
 use crate::report::{ReportCode, ReportEntry};
 use crate::team::{self, TeamOptions};
 use crate::text::quoted;
@@ -208,6 +208,7 @@ struct State {
     extractions: Extractions,
     dreaming: Dreaming,
     updates: Updates,
+    instructions: Chains,
 }
 
 /// Where a store is.
@@ -394,6 +395,7 @@ impl Store {
             extractions: std::mem::take(&mut state.extractions),
             dreaming: std::mem::take(&mut state.dreaming),
             updates: std::mem::take(&mut state.updates),
+            instructions: state.instructions.compacted(),
             ..State::default()
         };
     }
@@ -455,12 +457,7 @@ impl Store {
     ) -> Result<Prompt, Error> {
         let generation = self.state().generation;
         let found = self.found(host).await?;
-        // Instruction files and memory are kept out of the context by the same switch (facts 2).
-        let hidden = self
-            .shared
-            .options
-            .env_flag("CLAUDE_CODE_DISABLE_CLAUDE_MDS");
-        if !found.opened.enabled || hidden {
+        if !found.opened.enabled || self.hides_memory() {
             return Ok(Prompt::default());
         }
         if let Some((_, prompt)) = self
@@ -473,7 +470,7 @@ impl Store {
         }
         let mut warnings = Vec::new();
         let prompt =
-            build_prompt(&self.shared.options, &found, host, &options, &mut warnings).await?;
+            prompt::build(&self.shared.options, &found, host, &options, &mut warnings).await?;
         let mut state = self.state();
         if state.generation == generation {
             // Two flows may have computed it; the first one's stays.
@@ -489,6 +486,12 @@ impl Store {
             text: Some(prompt),
             warnings,
         })
+    }
+
+    /// Whether instruction files and memory are kept out of the context (facts 2).
+    pub(crate) fn hides_memory(&self) -> bool {
+        let open = &self.shared.options;
+        open.env_flag("CLAUDE_CODE_DISABLE_CLAUDE_MDS")
     }
 
     pub(crate) async fn lint_in(&self, host: &Host) -> Result<Lint, Error> {
@@ -725,110 +728,6 @@ impl Found {
 impl OpenOptions {
     fn env_flag(&self, name: &str) -> bool {
         crate::paths::env_flag(self.env.get(name).map(String::as_str)) == Some(true)
-    }
-}
-
-async fn build_prompt(
-    open: &OpenOptions,
-    found: &Found,
-    host: &Host,
-    options: &PromptOptions,
-    warnings: &mut Vec<Event>,
-) -> Result<String, Error> {
-    let place = found.place();
-    // The prompt says that the folder exists. When it cannot be made, the model's first write
-    // shows the real error; the user hears of it now. An agent's folder comes with its first memory.
-    if found.agent.is_none()
-        && let Err(failure) = host.make_dir(&place.directory, None, FOLDER_MODE).await
-    {
-        host.stop_if_cancelled()?;
-        let message = format!(
-            "the memory folder {} cannot be created: {}",
-            place.directory, failure.message
-        );
-        warnings.push(warning("", message));
-    }
-    let saving = if open.features.one_step {
-        Saving::OneStep
-    } else {
-        Saving::TwoSteps
-    };
-    let index = match saving {
-        Saving::TwoSteps if options.index => read_index(&place, host, INDEX_NAME, warnings).await?,
-        _ => Index::LeftOut,
-    };
-    // Agents keep an index only where there is one already.
-    let (saving, index) = match index {
-        Index::Text(text) if found.agent.is_some() && text.trim().is_empty() => {
-            (Saving::OneStep, Index::LeftOut)
-        }
-        index => (saving, index),
-    };
-    let extra = crate::paths::variable(&open.env, "CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES");
-    let guidelines = extra
-        .into_iter()
-        .chain(options.guidelines.iter().map(String::as_str))
-        .collect();
-    let past = options.past_context.then(|| Past {
-        directory: &place.directory,
-        transcripts: found.transcripts.as_deref(),
-    });
-    // A daily log has no team (facts 12).
-    let team = match saving {
-        _ if !open.features.team || open.features.daily_log || found.agent.is_some() => None,
-        Saving::TwoSteps if options.index => {
-            Some(read_index(&place, host, TEAM_INDEX, warnings).await?)
-        }
-        _ => Some(Index::LeftOut),
-    };
-    let kind = match &found.agent {
-        Some(agent) => prompt::Kind::Agent(agent),
-        None if open.features.daily_log => prompt::Kind::DailyLog,
-        None => team
-            .as_ref()
-            .map_or(prompt::Kind::Single, prompt::Kind::Team),
-    };
-    Ok(prompt::prompt(
-        kind,
-        &place.directory,
-        saving,
-        guidelines,
-        past,
-        &index,
-    ))
-}
-
-/// The index for the prompt. What is wrong with it is said in a warning, and the prompt does not
-/// claim that an index that cannot be read is empty.
-async fn read_index(
-    place: &Place,
-    host: &Host,
-    name: &str,
-    warnings: &mut Vec<Event>,
-) -> Result<Index, Error> {
-    match read::read_beginning(place, host, name).await {
-        Ok((text, whole)) => {
-            if !whole {
-                let message = format!(
-                    "the index has more than {FILE_MAX_BYTES} bytes; what follows was not looked at"
-                );
-                warnings.push(warning(name, message));
-            } else if let lost @ 1.. = truncate_index(&text).lost.len() {
-                let message =
-                    format!("entries that do not fit into the prompt: {lost}; see memdir lint");
-                warnings.push(warning(name, message));
-            }
-            Ok(Index::Text(text))
-        }
-        Err(error) if error.code == ErrorCode::NotFound => Ok(Index::Text(String::new())),
-        Err(error) => {
-            host.stop_if_cancelled()?;
-            warnings.push(warning(
-                name,
-                format!("the index is left out of the prompt: {error}"),
-            ));
-            Ok(Index::Unreadable)
-        }
     }
 }
 

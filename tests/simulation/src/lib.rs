@@ -94,6 +94,9 @@ pub type Model = Box<dyn FnMut(&str) -> Attempt<String>>;
 /// The caller's function that gives a token.
 pub type Token = Box<dyn FnMut() -> Attempt<String>>;
 
+/// The caller's function that approves imports: the file, and the one that imports it.
+pub type Approve = Box<dyn FnMut(&str, &str) -> Attempt<bool>>;
+
 /// A simulated machine with one process.
 pub struct SimHost {
     /// The disk.
@@ -112,6 +115,8 @@ pub struct SimHost {
     pub model: Option<Model>,
     /// The caller's function that gives a token; without one every call is `unsupported`.
     pub token: Option<Token>,
+    /// The caller's function that approves imports; without one every call is `unsupported`.
+    pub approve: Option<Approve>,
     /// Answers what the host itself does not have, and meddles.
     pub script: Option<Script>,
     /// What the process reads from its standard input.
@@ -158,6 +163,7 @@ impl SimHost {
             network: None,
             model: None,
             token: None,
+            approve: None,
             script: None,
             stdin: Vec::new(),
             stdout: String::new(),

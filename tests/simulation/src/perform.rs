@@ -165,6 +165,18 @@ impl SimHost {
                 self.pass(took);
                 Outcome::Text(answer?)
             }
+            Effect::Approve {
+                path,
+                parent,
+                timeout_ms,
+            } => {
+                let Some(approve) = &mut self.approve else {
+                    return fail(Code::Unsupported);
+                };
+                let (answer, took) = approve(path, parent).within(*timeout_ms);
+                self.pass(took);
+                Outcome::Approved(answer?)
+            }
             Effect::Run { .. } | Effect::Watch { .. } | Effect::OpenEditor { .. } => {
                 return fail(Code::Unsupported);
             }
@@ -187,8 +199,15 @@ impl SimHost {
                 }
                 Outcome::Done
             }
-            Effect::ReadStdin { max_bytes } if self.stdin.len() as u64 > *max_bytes => {
+            Effect::ReadStdin { max_bytes, .. } if self.stdin.len() as u64 > *max_bytes => {
                 return fail(Code::TooLarge);
+            }
+            Effect::ReadStdin { line: true, .. } => {
+                let mut rest = std::mem::take(&mut self.stdin);
+                let end = rest.iter().position(|byte| *byte == b'\n');
+                self.stdin = rest.split_off(end.map_or(rest.len(), |end| end.saturating_add(1)));
+                rest.truncate(end.unwrap_or(rest.len()));
+                Outcome::Content(Bytes(rest))
             }
             Effect::ReadStdin { .. } => Outcome::Content(Bytes(std::mem::take(&mut self.stdin))),
             Effect::HostInfo => Outcome::HostInfo(HostInfo {

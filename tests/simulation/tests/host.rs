@@ -317,7 +317,10 @@ fn the_rest_of_the_machine() {
             Effect::Now,
             Effect::ProcessAlive { pid: 1 },
             Effect::ProcessAlive { pid: 2 },
-            Effect::ReadStdin { max_bytes: 2 },
+            Effect::ReadStdin {
+                max_bytes: 2,
+                line: false,
+            },
             Effect::Model {
                 request: "q".into(),
                 timeout_ms: 1,
@@ -341,11 +344,22 @@ fn the_rest_of_the_machine() {
     assert_eq!((host.stdout.as_str(), host.stderr.as_str()), ("out", "err"));
     host.stdin = b"long".to_vec();
     assert_eq!(
-        code(&mut host, Effect::ReadStdin { max_bytes: 2 }),
+        code(
+            &mut host,
+            Effect::ReadStdin {
+                max_bytes: 2,
+                line: false
+            }
+        ),
         Some(FailureCode::TooLarge)
     );
     assert_eq!(
-        code(&mut host, Effect::OpenEditor { path: "/a".into() }),
+        code(
+            &mut host,
+            Effect::OpenEditor {
+                argv: vec!["vi".into(), "/a".into()]
+            }
+        ),
         Some(FailureCode::Unsupported)
     );
     host.script = Some(Box::new(|effect, tree| {
@@ -353,7 +367,12 @@ fn the_rest_of_the_machine() {
         matches!(effect, Effect::OpenEditor { .. }).then_some(Outcome::Done)
     }));
     assert_eq!(
-        code(&mut host, Effect::OpenEditor { path: "/a".into() }),
+        code(
+            &mut host,
+            Effect::OpenEditor {
+                argv: vec!["vi".into(), "/a".into()]
+            }
+        ),
         None
     );
     assert!(host.tree.nodes().contains_key(&b"/edited"[..]));
