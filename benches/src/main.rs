@@ -4,6 +4,7 @@
 
 mod dreaming;
 mod filler;
+mod instructions;
 mod memory;
 mod peers;
 mod quality;
@@ -68,6 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["dream"] => return in_folder(|folder| dream(root, folder)),
         ["extract"] => return in_folder(|folder| extract(root, folder)),
         ["transcript"] => return in_folder(transcript),
+        ["instructions"] => return in_folder(|folder| instructions(root, folder)),
         ["tokens", paths @ ..] => return tokens::pieces(paths),
         ["saving"] => return in_folder(|folder| saving(root, folder)),
         [split, ..] => return quality::compare(root, split, 0),
@@ -108,6 +110,7 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     open(root, &folder.join("project"), small)?;
     saving(root, &folder.join("saving"))?;
+    instructions(root, &folder.join("instructions"))?;
     extract(root, &folder.join("extract"))?;
     dream(root, &folder.join("dream"))?;
     secrets(root, &folder.join("secrets"))?;
@@ -274,6 +277,43 @@ fn saving(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         &folder.join("node"),
         "Saving a new memory in Node",
     )
+}
+
+/// The time of the loop that looks in the same places, where it is among the rows.
+fn looking(rows: &[Row]) -> f64 {
+    let mut raw = rows
+        .iter()
+        .filter(|(name, _)| name.contains("look in all places"));
+    raw.next().or(rows.first()).map_or(f64::NAN, |(_, ms)| *ms)
+}
+
+/// Loading what people have written for an agent.
+fn instructions(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let cwd = instructions::create_chain(&folder.join("chain"))?;
+    let repository = folder.join("rules");
+    instructions::create_rules(&repository)?;
+    for (title, folder, which, rows) in [
+        (
+            "A chain of 30 files in a tree of depth 12",
+            &cwd,
+            "chain",
+            instructions::chain(&cwd)?,
+        ),
+        (
+            "A repository with 5,000 rules",
+            &repository,
+            "rules",
+            instructions::rules(&repository)?,
+        ),
+    ] {
+        let floor = looking(&rows);
+        table(&format!("{title}, native"), floor, &rows);
+        let script = root.join("benches/instructions.mjs");
+        let rows = face(Command::new("node").arg(script).arg(folder).arg(which))?;
+        let floor = looking(&rows);
+        table(&format!("{title}, in Node"), floor, &rows);
+    }
+    Ok(())
 }
 
 /// What a turn of an agent pays for extraction when nothing is to be extracted.
