@@ -78,12 +78,7 @@ pub(super) async fn run(
     let is_made = create(host, platform, file).await?;
     let opened = open(host, env, platform, &file.path).await;
     if opened.is_err() && is_made {
-        // Nobody has written into it.
-        let host = host.shielded();
-        let stat = host.lstat(&file.path).await;
-        if stat.is_ok_and(|stat| stat.size == 0) {
-            let _ = host.remove(&file.path, None).await;
-        }
+        remove_empty(host, &file.path).await;
     }
     let (program, said) = opened?;
     // Whatever was remembered may have changed.
@@ -304,6 +299,10 @@ async fn create(host: &Host, platform: Platform, file: &Editable) -> Result<bool
     let made = host
         .write(&file.path, None, content, None, (mode, true))
         .await;
+    if let (Ok(()), Err(error)) = (&made, host.stop_if_cancelled()) {
+        remove_empty(host, &file.path).await;
+        return Err(error);
+    }
     host.stop_if_cancelled()?;
     match made {
         Ok(()) => Ok(true),
@@ -316,6 +315,15 @@ async fn create(host: &Host, platform: Platform, file: &Editable) -> Result<bool
                 Err(Error::from_failure(&failure, "opening", &file.path))
             }
         },
+    }
+}
+
+/// Takes a file away that was made for nothing, unless somebody has written into it.
+async fn remove_empty(host: &Host, path: &str) {
+    let host = host.shielded();
+    let stat = host.lstat(path).await;
+    if stat.is_ok_and(|stat| stat.size == 0) {
+        let _ = host.remove(path, None).await;
     }
 }
 

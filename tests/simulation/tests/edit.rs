@@ -5,7 +5,7 @@ use memdir_core::flow::{Effect, Failure, FailureCode, Outcome};
 use memdir_core::instructions::{ContextKind, InstructionsOptions, LoadKind, LoadOutcome};
 use memdir_core::report::ReportCode;
 use memdir_core::store::{Features, OpenOptions, Store};
-use memdir_simulation::{SimHost, Tree};
+use memdir_simulation::{FaultKind, SimHost, Tree};
 
 const STORE: &str = "/home/ada/.claude/projects/-code-app/memory";
 
@@ -340,4 +340,37 @@ fn a_context_has_its_parts_in_order_and_stays_to_the_byte() {
         .map(|note| note.code)
         .collect();
     assert_eq!(notes, [ReportCode::IndexOverLimit]);
+}
+
+#[test]
+fn an_edit_that_is_cancelled_leaves_no_empty_file() {
+    let start = |at: Option<usize>| {
+        let mut host = SimHost::with_tree(2, tree());
+        if let Some(at) = at {
+            host = host.with_fault(at, FaultKind::Cancel);
+        }
+        host.script = Some(Box::new(|effect, _| {
+            matches!(effect, Effect::OpenEditor { .. }).then_some(Outcome::Done)
+        }));
+        let options = CommandOptions {
+            args: vec!["edit".to_owned(), "1".to_owned()],
+            cwd: Some("/code/app".to_owned()),
+            home: Some("/home/ada".to_owned()),
+            ..CommandOptions::default()
+        };
+        let ended = host.run(command(options));
+        (host, ended)
+    };
+    let (plain, _) = start(None);
+    let opened = plain
+        .trace
+        .iter()
+        .position(|traced| matches!(traced.effect, Effect::OpenEditor { .. }))
+        .unwrap();
+    for at in 0..=opened {
+        let (host, ended) = start(Some(at));
+        assert!(ended.is_err(), "{at}");
+        let file = b"/home/ada/.claude/CLAUDE.md".as_slice();
+        assert!(!host.tree.nodes().contains_key(file), "{at}");
+    }
 }
