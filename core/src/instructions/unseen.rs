@@ -1,6 +1,7 @@
 //! Characters that a reader of a file does not see and a model does: the usual way to smuggle orders into a file that
 //! looks harmless.
 
+use crate::secrets::is_hidden;
 use crate::text::is_hostile;
 
 /// The text without them. Joiners and the selectors of emoji stay, as many scripts need them, and so does the one
@@ -19,14 +20,12 @@ pub(crate) fn without_unseen(text: &str) -> String {
 }
 
 fn is_unseen(c: char) -> bool {
-    let is_kept_apart = matches!(c, '\n' | '\r' | '\t' | '\u{FEFF}');
-    (is_hostile(c) && !is_kept_apart)
-        || is_selector(c)
-        || matches!(c,
-            '\u{AD}' | '\u{180E}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{206A}'..='\u{206F}' // without a width
-            | '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' // fillers
-            | '\u{FFF9}'..='\u{FFFB}' // annotations
-        )
+    let is_needed = matches!(c,
+        '\u{200C}' | '\u{200D}' | '\u{34F}' // joiners
+            | '\u{FE00}'..='\u{FE0F}' | '\u{180B}'..='\u{180D}' | '\u{180F}' // of emoji, and of Mongolian
+            | '\n' | '\r' | '\t' | '\u{FEFF}' // for others to deal with
+    );
+    !is_needed && (is_hidden(c) || is_hostile(c))
 }
 
 fn is_selector(c: char) -> bool {

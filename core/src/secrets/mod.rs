@@ -24,6 +24,7 @@ mod value;
 mod wrapped_jwt;
 
 pub use finding::{SecretFinding, scan_secrets};
+pub(crate) use hidden::is_hidden;
 pub use redact::redact_secrets;
 
 /// The keys that a text is searched for, so that a benchmark can search for them alone.

@@ -362,7 +362,11 @@ fn led_astray(directory: &str, what: &str) -> Error {
 
 /// Where a folder is or would be made: the real path of its deepest ancestor that is there, and the rest
 /// (facts 11.1).
-async fn real_place(host: &Host, platform: Platform, path: &str) -> Result<String, Error> {
+pub(super) async fn real_place(
+    host: &Host,
+    platform: Platform,
+    path: &str,
+) -> Result<String, Error> {
     let path = platform.normalise(path);
     let failed = |failure: &Failure| Error::from_failure(failure, "resolving", &path);
     let mut folder = path.clone();

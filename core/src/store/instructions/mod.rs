@@ -125,7 +125,10 @@ impl Store {
             .filter(|home| platform.is_absolute(home));
         let touched = async {
             match &path {
-                Some(path) => Some(real_place(host, platform, path).await),
+                Some(path) => {
+                    let real = find::real_place(host, platform, path).await;
+                    Some(real.unwrap_or_else(|_| path.clone()))
+                }
                 None => None,
             }
         };
@@ -349,21 +352,6 @@ fn absolute(platform: Platform, cwd: Option<&str>, path: &str) -> Result<String,
                 quoted(path)
             );
             Err(Error::new(ErrorCode::InvalidArgument, message))
-        }
-    }
-}
-
-/// A path with the links resolved of as many of its folders as there are.
-async fn real_place(host: &Host, platform: Platform, path: &str) -> String {
-    let mut folder = path.to_owned();
-    loop {
-        if let Ok(real) = host.real_path(&folder).await {
-            let rest = platform.below(path, &folder).unwrap_or_default();
-            return platform.join(&real, &rest.replace(platform.separator(), "/"));
-        }
-        match platform.parent(&folder) {
-            Some(parent) => folder = parent,
-            None => return path.to_owned(),
         }
     }
 }
