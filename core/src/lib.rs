@@ -14,6 +14,7 @@ pub mod dream;
 pub mod error;
 pub mod extract;
 pub mod flow;
+mod glob;
 pub mod inbox;
 pub mod instructions;
 mod json;

@@ -7,6 +7,7 @@ use super::desk::{Desk, Target};
 use super::tools::{Grep, GrepMode, wrong};
 use crate::error::Error;
 use crate::flow::{FailureCode, FileKind, Head, Host, Stat, join_all};
+use crate::glob::Globs;
 use crate::limits::{
     GLOB_PATHS, GREP_FILE_BYTES, GREP_LINE_BYTES, GREP_LINES, GREP_MAX_BYTES, GREP_STEP_BYTES,
     PATTERN_BYTES, PATTERN_MAX_STATES, PATTERN_STARS, READ_MANY_FILES, SCAN_MAX_DEPTH,
@@ -76,8 +77,9 @@ pub(super) async fn glob(
         _ => (folder.unwrap_or(&desk.cwd).to_owned(), pattern),
     };
     let mut walk = walk(desk, host, &start).await?;
+    let globs = Globs::new(&pattern);
     walk.files
-        .retain(|file| fast_glob::glob_match(&pattern, &file.below));
+        .retain(|file| globs.as_ref().is_some_and(|globs| globs.fits(&file.below)));
     order::sort(&mut walk.files, |a, b| {
         (b.mtime_ms, &a.below).cmp(&(a.mtime_ms, &b.below))
     });
@@ -123,7 +125,8 @@ pub(super) async fn grep(desk: &Desk, host: &Host, grep: Grep) -> Result<String,
                 "glob has at most {PATTERN_BYTES} bytes and {PATTERN_STARS} stars"
             )));
         }
-        walk.files.retain(|file| fits(glob, &file.below));
+        let wanted = Wanted::new(glob);
+        walk.files.retain(|file| wanted.has(&file.below));
     }
     order::sort(&mut walk.files, |a, b| a.below.cmp(&b.below));
     let most = grep.most.unwrap_or(GREP_LINES);
@@ -187,10 +190,33 @@ pub(super) async fn grep(desk: &Desk, host: &Host, grep: Grep) -> Result<String,
     Ok(answer(lines, most, "nothing matches", walk.notes))
 }
 
-/// Whether a file has a name, or a path where the pattern has folders.
-fn fits(glob: &str, below: &str) -> bool {
-    let name = below.rsplit('/').next().unwrap_or(below);
-    fast_glob::glob_match(glob, if glob.contains('/') { below } else { name })
+/// Which files a search looks at: those with such a name, or such a path where the pattern has folders; behind `!`
+/// all others.
+struct Wanted {
+    globs: Option<Globs>,
+    is_path: bool,
+    is_not: bool,
+}
+
+impl Wanted {
+    fn new(pattern: &str) -> Self {
+        let (glob, is_not) = match pattern.strip_prefix('!') {
+            Some(glob) => (glob, true),
+            None => (pattern, false),
+        };
+        Self {
+            globs: Globs::new(glob),
+            is_path: glob.contains('/'),
+            is_not,
+        }
+    }
+
+    fn has(&self, below: &str) -> bool {
+        let name = below.rsplit('/').next().unwrap_or(below);
+        let place = if self.is_path { below } else { name };
+        let globs = self.globs.as_ref();
+        globs.is_some_and(|globs| globs.fits(place) != self.is_not)
+    }
 }
 
 /// The texts among a few files.

@@ -2,8 +2,6 @@
 //! broadest to the nearest, their rules and imports. This module says what one file means and where files are looked
 //! for; loading them is an operation of a store (`store/instructions`).
 
-mod braces;
-mod glob;
 mod load;
 mod patterns;
 mod places;

@@ -1,8 +1,7 @@
 //! Which files the patterns of people mean (facts 10.4): those of a rule are gitignore's, those that exclude
 //! instructions are plain globs over whole paths.
 
-use super::braces::Budget;
-use super::glob::Glob;
+use crate::glob::{Budget, Glob, Globs};
 use crate::paths::Platform;
 
 /// Whether a rule with `paths` concerns a file. `path` is relative to the rule's base, with `/`; the last pattern that
@@ -103,7 +102,7 @@ pub fn instructions_excluded(patterns: &[String], paths: &[String], platform: Pl
 pub(crate) struct Excludes {
     platform: Platform,
     /// What each stands for, and whether it means all other files.
-    each: Vec<(Vec<Glob>, bool)>,
+    each: Vec<(Globs, bool)>,
 }
 
 impl Excludes {
@@ -114,9 +113,7 @@ impl Excludes {
                 Some(pattern) => (pattern, true),
                 None => (pattern.as_str(), false),
             };
-            let globs = Budget::new().expand(pattern)?;
-            let globs = globs.iter().map(|glob| Glob::new(glob));
-            Some((globs.collect::<Option<Vec<Glob>>>()?, is_not))
+            Some((Globs::new(pattern)?, is_not))
         });
         Self {
             platform,
@@ -132,7 +129,7 @@ impl Excludes {
         let mut paths = paths.iter().map(|path| comparable(self.platform, path));
         paths.any(|path| {
             let mut each = self.each.iter();
-            each.any(|(globs, is_not)| globs.iter().any(|glob| glob.fits(&path)) != *is_not)
+            each.any(|(globs, is_not)| globs.fits(&path) != *is_not)
         })
     }
 }

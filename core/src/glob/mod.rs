@@ -1,11 +1,15 @@
 //! One glob, as git reads it: `*` and `?` stay in a name, `**` as a whole name crosses folders, brackets hold one
 //! character of a class, a backslash takes the meaning from what follows. Characters count, not bytes.
 
+mod braces;
+
 use std::str::Chars;
+
+pub(crate) use braces::Budget;
 
 /// A glob that can be compared with paths.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Glob(Vec<Part>);
+pub(crate) struct Glob(Vec<Part>);
 
 #[derive(Debug, PartialEq, Eq)]
 enum Part {
@@ -59,6 +63,24 @@ impl Glob {
                 }
             },
         )
+    }
+}
+
+/// A glob with braces: all that it stands for.
+#[derive(Debug)]
+pub(crate) struct Globs(Vec<Glob>);
+
+impl Globs {
+    /// None for what is no glob, or stands for more than a rule may.
+    pub fn new(pattern: &str) -> Option<Self> {
+        let globs = Budget::new().expand(pattern)?;
+        let globs = globs.iter().map(|glob| Glob::new(glob));
+        Some(Self(globs.collect::<Option<Vec<Glob>>>()?))
+    }
+
+    /// Whether the whole path fits.
+    pub fn fits(&self, path: &str) -> bool {
+        self.0.iter().any(|glob| glob.fits(path))
     }
 }
 

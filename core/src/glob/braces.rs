@@ -5,7 +5,7 @@ use crate::limits::{RULE_MAX_BYTES, RULE_MAX_PATTERNS};
 
 /// How much one rule may still expand to.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     patterns: usize,
     bytes: usize,
 }
