@@ -101,8 +101,7 @@ impl std::fmt::Debug for OpenOptions {
     }
 }
 
-/// What is switched on beyond reading. Everything but `count_uses` is off unless asked for. Only `team`,
-/// `one_step` and `count_uses` have an effect in this version; the others are reserved.
+/// What is switched on beyond reading. Everything but `count_uses` is off unless asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[expect(
