@@ -1,5 +1,5 @@
 //! Real repositories, made by the git that is installed: the root of the project is the one that
-//! its users expect. `tests/simulation/tests/git_root.rs` has what git itself would never write.
+//! its users expect. `tests/simulation/tests/flows/git_root.rs` has what git itself would never write.
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,

@@ -6,9 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-mod common;
-
-use common::store;
+use crate::common::store;
 use memdir_core::flow::{Effect, Failure, FailureCode, Head, Outcome};
 use memdir_core::report::ReportCode as Code;
 use memdir_core::store::{Scan, Store};
@@ -228,7 +226,7 @@ fn a_clock_that_goes_back_or_is_missing_costs_only_reading() {
     );
 
     let mut host = SimHost::with_tree(5, tree());
-    let store = common::store("/mem");
+    let store = crate::common::store("/mem");
     host.script = Some(Box::new(|effect, _| {
         (*effect == Effect::Now)
             .then(|| Outcome::Failed(Failure::new(FailureCode::Unsupported, "no clock")))
@@ -360,7 +358,10 @@ fn a_memory_that_moves_into_the_newest_200_is_read_alone() {
 fn after_a_compaction_everything_is_read_again() {
     let (mut host, store, first) = scanned(tree());
     host.clock_ms += 60_000;
-    let (_, all) = scan(&mut SimHost::with_tree(5, tree()), &common::store("/mem"));
+    let (_, all) = scan(
+        &mut SimHost::with_tree(5, tree()),
+        &crate::common::store("/mem"),
+    );
     store.compacted();
     assert_eq!(scan(&mut host, &store), (first.clone(), all));
     assert_eq!(scan(&mut host, &store), (first, vec![]));

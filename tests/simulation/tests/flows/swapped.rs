@@ -1,9 +1,7 @@
 //! Another program swaps a folder of the store for a link while a flow is under way: what lies at
 //! the link's end is never read nor written, and what is missing is reported.
 
-mod common;
-
-use common::store;
+use crate::common::store;
 use memdir_core::ErrorCode;
 use memdir_core::flow::Effect;
 use memdir_core::report::ReportCode;

@@ -6,7 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
-#[path = "../../conformance/runner.rs"]
+#[path = "../../../conformance/runner.rs"]
 mod runner;
 
 use std::path::Path;

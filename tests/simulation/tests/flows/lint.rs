@@ -1,9 +1,7 @@
 //! Lint over a whole store: what only the file system knows beside what the texts say, all of it
 //! looked at, nothing of it changed.
 
-mod common;
-
-use common::store;
+use crate::common::store;
 use memdir_core::flow::Effect;
 use memdir_core::lint::{Finding, Severity};
 use memdir_core::report::ReportCode as Code;

@@ -7,9 +7,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
-mod common;
-
-use common::store;
+use crate::common::store;
 use memdir_core::flow::{Effect, FailureCode, Flow};
 use memdir_core::memory::MemoryType;
 use memdir_core::store::ForgetOptions;

@@ -1,8 +1,6 @@
 //! The prompt over a simulated disk: the folder that it creates and the index that it loads.
 
-mod common;
-
-use common::store;
+use crate::common::store;
 use memdir_core::flow::Effect;
 use memdir_core::limits::FILE_MAX_BYTES;
 use memdir_core::store::{Features, OpenOptions, PromptOptions, Store};

@@ -1,11 +1,9 @@
 //! A store full of what memory folders get into (the list of bad input): the scan finishes, lists
 //! every memory that can be one, and the report names each of the others.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::store;
+use crate::common::store;
 use memdir_core::flow::{Effect, Listing, Outcome};
 use memdir_core::memory::{MemoryType, Scope};
 use memdir_core::report::ReportCode as Code;

@@ -2,11 +2,9 @@
 //! its effects in turn.
 #![expect(clippy::panic, reason = "helpers of tests fail as tests do")]
 
-mod common;
-
 use std::fmt::Debug;
 
-use common::store;
+use crate::common::store;
 use memdir_core::error::{Error, ErrorCode};
 use memdir_core::flow::{Effect, FailureCode, Flow};
 use memdir_core::memory::MemoryHeader;
