@@ -212,8 +212,8 @@ pub const USE_WEIGHT: f64 = 0.1;
 pub const USE_HALF: f64 = 5.0;
 /// What a piece of two letters that stands in no memory counts for among the words of a query.
 pub const UNKNOWN_PIECE_WEIGHT: f64 = 0.35;
-/// What a piece of Hiragana alone counts for.
-pub const GRAMMAR_WEIGHT: f64 = 0.4;
+/// What a piece that begins with Hiragana counts for.
+pub const GRAMMAR_WEIGHT: f64 = 0.2;
 /// How much less sure it must be of a memory beside one that is surely meant.
 pub const COMPANY_BONUS: f64 = 0.1;
 /// Memories that a recall gives (facts 5.2).

@@ -40,8 +40,6 @@ pub struct Index {
     numbers: HashMap<String, u32, FxBuildHasher>,
     /// Words of all documents.
     length: u64,
-    /// The chunks of the document that is being put in, each once.
-    present: Vec<u32>,
 }
 
 /// No chunk, no posting, no document.
@@ -54,9 +52,8 @@ struct Chunk {
     words: u32,
     /// The last of its postings.
     last: u32,
-    /// The last document that had it, and what it counts there.
+    /// The last document that had it.
     document: u32,
-    weight: f32,
 }
 
 /// A chunk that has a term, and the next one that has it.
@@ -104,23 +101,15 @@ impl Index {
             (TYPE_WEIGHT, kind),
             (BODY_WEIGHT, text.get(body..)),
         ];
+        let before = self.postings.len();
         let mut length = 0_u32;
         for (weight, text) in fields {
             for chunk in chunks(text.unwrap_or_default()) {
                 length = length.saturating_add(self.count(chunk, number, weight));
             }
         }
-        self.spread.push(number_of(self.present.len()));
-        for chunk in self.present.drain(..) {
-            if let Some(Chunk { last, weight, .. }) = self.known.get_mut(chunk as usize) {
-                let previous = std::mem::replace(last, number_of(self.postings.len()));
-                self.postings.push(Posting {
-                    document: number,
-                    weight: *weight,
-                    previous,
-                });
-            }
-        }
+        let spread = self.postings.len().saturating_sub(before);
+        self.spread.push(number_of(spread));
         self.length = self.length.saturating_add(u64::from(length));
         self.numbers.insert(header.path.clone(), number);
         self.paths.push(header.path.clone());
@@ -277,7 +266,6 @@ impl Index {
                 words,
                 last: NONE,
                 document: NONE,
-                weight: 0.0,
             });
         }
         self.chunks.insert(key(chunk), number);
@@ -290,10 +278,17 @@ impl Index {
             return 0;
         };
         if chunk.document == document {
-            chunk.weight += weight;
+            if let Some(posting) = self.postings.get_mut(chunk.last as usize) {
+                posting.weight += weight;
+            }
         } else {
-            (chunk.document, chunk.weight) = (document, weight);
-            self.present.push(number);
+            let previous = std::mem::replace(&mut chunk.last, number_of(self.postings.len()));
+            chunk.document = document;
+            self.postings.push(Posting {
+                document,
+                weight,
+                previous,
+            });
         }
         chunk.words
     }

@@ -214,8 +214,8 @@ impl Index {
 }
 
 /// The parts of a query that are looked at one by one, so that what stands around a request does not
-/// water it down: its sentences, a long one in overlapping windows; of too many the first and the last.
-/// With the text of each.
+/// water it down: its sentences and the questions they join, a long one in overlapping windows; of too
+/// many the first and the last. With the text of each.
 fn segments(query: &str) -> Vec<(Vec<Word>, &str)> {
     let mut segments = Vec::new();
     for sentence in sentences(query) {
@@ -258,7 +258,27 @@ fn sentences(query: &str) -> Vec<&str> {
     }
     sentences.extend(query.get(start..));
     sentences.retain(|sentence| !sentence.trim().is_empty());
-    sentences
+    sentences.into_iter().flat_map(questions).collect()
+}
+
+/// The questions that a sentence joins: `how long is it kept, and who may read it`.
+fn questions(sentence: &str) -> Vec<&str> {
+    let mut questions = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    let mut joined = false;
+    for word in sentence.split_inclusive(char::is_whitespace) {
+        let bare = word
+            .trim_matches(|c: char| !c.is_alphanumeric())
+            .to_ascii_lowercase();
+        if joined && is_question_word(&bare) {
+            questions.extend(sentence.get(start..at));
+            start = at;
+        }
+        at = at.saturating_add(word.len());
+        joined = word.trim_end().ends_with([',', ':']) || matches!(bare.as_str(), "and" | "or");
+    }
+    questions.extend(sentence.get(start..));
+    questions
 }
 
 /// The terms of one query, each looked up once.

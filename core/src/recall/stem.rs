@@ -232,14 +232,39 @@ pub(super) fn is_question_word(word: &str) -> bool {
     QUESTION_WORDS.binary_search(&word).is_ok()
 }
 
-/// Letters of the longest of them.
-const STOP_WORD_MAX: usize = 9;
+/// For each letter of the alphabet the lengths of the stop words that begin with it, a bit each: most
+/// words are told apart by it alone.
+const STOP_WORD_LENGTHS: [u16; 26] = stop_word_lengths();
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated at compile time, where it cannot fail"
+)]
+const fn stop_word_lengths() -> [u16; 26] {
+    let mut lengths = [0; 26];
+    let mut at = 0;
+    while at < STOP_WORDS.len() {
+        let word = STOP_WORDS[at].as_bytes();
+        lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+        at += 1;
+    }
+    lengths
+}
 
 /// Whether a lower-case word says nothing by itself.
 pub(super) fn is_stop_word(word: &str) -> bool {
-    word.len() <= STOP_WORD_MAX
-        && word.starts_with(|c: char| c.is_ascii_lowercase())
-        && STOP_WORDS.binary_search(&word).is_ok()
+    let first = word
+        .bytes()
+        .next()
+        .map_or(0, |byte| byte.wrapping_sub(b'a'));
+    let lengths = STOP_WORD_LENGTHS.get(usize::from(first)).copied();
+    let has_length = |lengths: u16| {
+        let length = u32::try_from(word.len()).unwrap_or(u32::MAX);
+        lengths
+            .checked_shr(length)
+            .is_some_and(|rest| rest & 1 == 1)
+    };
+    lengths.is_some_and(has_length) && STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// Endings that are taken off after that of a plural, the first that fits and only that one, with what
@@ -282,44 +307,60 @@ const ENDINGS: &[(&str, &str, usize)] = &[
 /// The stem of a lower-case English word of ASCII letters: `deploys`, `deployed`, `deploying`,
 /// `deployment` and `deployer` give `deploy`; `policy` and `policies` give `polici`; `cache`,
 /// `caches` and `caching` give `cach`. Words of up to three letters stay.
-pub(super) fn stem(word: &str) -> String {
-    let word = plural(word);
-    let mut stem = ENDINGS
-        .iter()
-        .find_map(|(ending, instead, least)| {
-            let rest = word.strip_suffix(ending)?;
-            (rest.len() >= *least && has_vowel(rest)).then(|| format!("{rest}{instead}"))
-        })
-        .map_or_else(|| word.clone(), undouble);
-    if stem.len() > 3 {
-        if stem.ends_with('e') {
-            stem.pop();
-        } else if let Some(rest) = stem.strip_suffix('y')
+pub(super) fn stem(mut word: String) -> String {
+    singular(&mut word);
+    if let Some((rest, instead)) = without_ending(&word) {
+        word.truncate(rest);
+        word.push_str(instead);
+        undouble(&mut word);
+    }
+    if word.len() > 3 {
+        if word.ends_with('e') {
+            word.pop();
+        } else if let Some(rest) = word.strip_suffix('y')
             && !rest.ends_with(['a', 'e', 'o', 'u'])
         {
-            stem = format!("{rest}i");
+            word.truncate(rest.len());
+            word.push('i');
         }
     }
-    stem
+    word
 }
 
-/// Without the ending of a plural, or of the third person.
-fn plural(word: &str) -> String {
-    if word.len() <= 3 {
-        return word.to_owned();
+/// Takes off the ending of a plural, or of the third person.
+fn singular(word: &mut String) {
+    if word.len() <= 3 || !word.ends_with('s') {
+        return;
     }
-    if let Some(rest) = word.strip_suffix("ies") {
-        return format!("{rest}y");
-    }
-    for ending in ["xes", "ches", "shes", "sses", "zes"] {
-        if word.ends_with(ending) {
-            return word.strip_suffix("es").unwrap_or(word).to_owned();
+    let (rest, instead) = if word.ends_with("ies") {
+        (word.len().saturating_sub(3), "y")
+    } else if ["xes", "ches", "shes", "sses", "zes"]
+        .iter()
+        .any(|ending| word.ends_with(ending))
+    {
+        (word.len().saturating_sub(2), "")
+    } else if ["ss", "us", "is"]
+        .iter()
+        .any(|ending| word.ends_with(ending))
+    {
+        (word.len(), "")
+    } else {
+        (word.len().saturating_sub(1), "")
+    };
+    word.truncate(rest);
+    word.push_str(instead);
+}
+
+/// How many letters stay without the ending, and what takes its place.
+fn without_ending(word: &str) -> Option<(usize, &'static str)> {
+    ENDINGS.iter().find_map(|(ending, instead, least)| {
+        // Most words end in another letter: then there is no more to compare.
+        if word.as_bytes().last() != ending.as_bytes().last() {
+            return None;
         }
-    }
-    match word.strip_suffix('s') {
-        Some(rest) if !rest.ends_with(['s', 'u', 'i']) => rest.to_owned(),
-        _ => word.to_owned(),
-    }
+        let rest = word.strip_suffix(ending)?;
+        (rest.len() >= *least && has_vowel(rest)).then_some((rest.len(), *instead))
+    })
 }
 
 fn has_vowel(text: &str) -> bool {
@@ -327,7 +368,7 @@ fn has_vowel(text: &str) -> bool {
 }
 
 /// `runn` is `run`; `call`, `pass` and `buzz` stay.
-fn undouble(mut stem: String) -> String {
+fn undouble(stem: &mut String) {
     let mut last = stem.chars().rev();
     if let (Some(a), Some(b)) = (last.next(), last.next())
         && a == b
@@ -336,12 +377,15 @@ fn undouble(mut stem: String) -> String {
     {
         stem.pop();
     }
-    stem
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{STOP_WORDS, WEAK_STEMS, is_stop_word, is_weak, stem};
+    use super::{STOP_WORDS, WEAK_STEMS, is_stop_word, is_weak};
+
+    fn stem(word: &str) -> String {
+        super::stem(word.to_owned())
+    }
 
     #[test]
     fn stop_words_are_sorted_so_that_they_are_found() {

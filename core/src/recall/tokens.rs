@@ -45,10 +45,11 @@ impl Word {
     }
 
     /// Whether it is a piece that mostly grammar is made of: Japanese writes endings and particles
-    /// in Hiragana.
+    /// in Hiragana, so what begins with that is one, or lies across the end of a word.
     pub(super) fn is_grammar(&self) -> bool {
-        let mut letters = self.whole.iter().flat_map(|whole| whole.chars()).peekable();
-        letters.peek().is_some() && letters.all(|c| matches!(c, '\u{3041}'..='\u{309F}'))
+        self.whole
+            .as_deref()
+            .is_some_and(|whole| whole.starts_with(|c| matches!(c, '\u{3041}'..='\u{309F}')))
     }
 
     /// All of its terms.
@@ -299,9 +300,9 @@ pub(super) fn word_of(word: &str) -> Option<Word> {
 /// A word of lower-case ASCII letters.
 fn english(word: &str) -> String {
     if word.len() > WORD_MAX_BYTES {
-        return word.get(..WORD_MAX_BYTES).unwrap_or_default().to_owned();
+        return short(word).to_owned();
     }
-    stem(word)
+    stem(word.to_owned())
 }
 
 /// A chunk of ASCII with digits, connectors or humps: found by all of its letters, so that every
@@ -322,8 +323,13 @@ fn identifier(chunk: &str) -> Option<Word> {
             );
             let part = whole.get(start..).unwrap_or_default();
             count = count.saturating_add(u32::from(!part.is_empty()));
-            if part.len() > 1 && !is_stop_word(part) {
-                insert(&mut parts, term_of(part));
+            if part.len() < 2 {
+                continue;
+            }
+            if !is_plain(part) {
+                insert(&mut parts, short(part).to_owned());
+            } else if !is_stop_word(part) {
+                insert(&mut parts, english(part));
             }
         }
     }
@@ -332,7 +338,7 @@ fn identifier(chunk: &str) -> Option<Word> {
         1 => return Some(Word::plain(term_of(&whole))),
         _ => {}
     }
-    let is_word = whole.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_word = is_plain(&whole);
     let whole =
         (chunk.len() <= CHUNK_MAX_BYTES).then(|| if is_word { english(&whole) } else { whole });
     Some(Word { whole, parts })
@@ -347,16 +353,26 @@ fn insert(terms: &mut Vec<String>, term: String) {
 
 /// What lower-case letters and digits are found by.
 fn term_of(word: &str) -> String {
-    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+    if is_plain(word) {
         english(word)
     } else {
-        word.get(..WORD_MAX_BYTES).unwrap_or(word).to_owned()
+        short(word).to_owned()
     }
+}
+
+/// Whether it is all lower-case letters.
+fn is_plain(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// A word of ASCII as far as it is looked at.
+fn short(word: &str) -> &str {
+    word.get(..WORD_MAX_BYTES).unwrap_or(word)
 }
 
 /// Whether a capital follows a small letter or a digit: `userName`.
 fn has_humps(word: &str) -> bool {
-    humps(word).len() > 1
+    humps(word).nth(1).is_some()
 }
 
 /// Capitals in the plural, `IDs`, without the `s`.
@@ -369,28 +385,33 @@ fn singular(word: &str) -> &str {
 
 /// Cut before each capital that follows a small letter or begins a word: `HTTPServerError` is
 /// `HTTP`, `Server`, `Error`.
-fn humps(word: &str) -> Vec<&str> {
-    let bytes = word.as_bytes();
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, pair) in bytes.windows(2).enumerate() {
+fn humps(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let (hump, after) = rest.split_at_checked(first_hump(rest.as_bytes()))?;
+        rest = after;
+        (!hump.is_empty()).then_some(hump)
+    })
+}
+
+/// How long the first hump is.
+fn first_hump(word: &[u8]) -> usize {
+    for (at, pair) in word.windows(2).enumerate() {
         let [a, b] = pair else { continue };
-        let next = bytes.get(at.saturating_add(2));
-        let small_then_capital =
-            (a.is_ascii_lowercase() || a.is_ascii_digit()) && b.is_ascii_uppercase();
+        if !b.is_ascii_uppercase() {
+            continue;
+        }
+        let next = word.get(at.saturating_add(2));
+        let small_then_capital = a.is_ascii_lowercase() || a.is_ascii_digit();
         let capitals_then_word = a.is_ascii_uppercase()
-            && b.is_ascii_uppercase()
             && next.is_some_and(u8::is_ascii_lowercase)
             // `IDs` is one word in the plural.
-            && !(next == Some(&b's') && at.saturating_add(3) == bytes.len());
+            && !(next == Some(&b's') && at.saturating_add(3) == word.len());
         if small_then_capital || capitals_then_word {
-            let end = at.saturating_add(1);
-            parts.extend(word.get(start..end));
-            start = end;
+            return at.saturating_add(1);
         }
     }
-    parts.extend(word.get(start..).filter(|part| !part.is_empty()));
-    parts
+    word.len()
 }
 
 /// A word of a script with blanks, not all ASCII.
