@@ -210,6 +210,14 @@ pub const AGE_HALF_DAYS: f64 = 180.0;
 pub const USE_WEIGHT: f64 = 0.1;
 /// Uses after which half of it is added.
 pub const USE_HALF: f64 = 5.0;
+/// Letters that the stem of an English word has at least when one near to it is taken in its place.
+pub const NEAR_MIN_LETTERS: usize = 5;
+/// Letters from which two of them may differ instead of one.
+pub const NEAR_LONG_LETTERS: usize = 9;
+/// What a word counts for that is only near to the one asked for.
+pub const NEAR_WEIGHT: f64 = 0.8;
+/// Words of a query that stand in no memory and are looked up in this way.
+pub const NEAR_MAX_WORDS: usize = 24;
 /// What a piece of two letters that stands in no memory counts for among the words of a query.
 pub const UNKNOWN_PIECE_WEIGHT: f64 = 0.35;
 /// What a piece that begins with Hiragana counts for.

@@ -6,11 +6,12 @@ use std::collections::HashMap;
 
 use rapidhash::v3::{DEFAULT_RAPID_SECRETS, rapidhash_v3_nano_inline};
 use rustc_hash::FxBuildHasher;
+use strsim::osa_distance;
 
 use super::tokens::{Part, Word, chunks, is_unspaced, parts_of, words_of};
 use crate::limits::{
     BODY_WEIGHT, CHUNK_CACHED_BYTES, DESCRIPTION_WEIGHT, FILE_NAME_WEIGHT, INDEX_MIN_WASTE,
-    NAME_WEIGHT, TYPE_WEIGHT,
+    NAME_WEIGHT, NEAR_LONG_LETTERS, NEAR_MIN_LETTERS, TYPE_WEIGHT,
 };
 use crate::memory::MemoryHeader;
 
@@ -23,6 +24,8 @@ pub struct Index {
     /// By term: the first link of the chunks that have it.
     terms: HashMap<u64, u32, FxBuildHasher>,
     links: Vec<Link>,
+    /// By first letter and length: the terms of small letters that a misspelt word may mean.
+    vocabulary: HashMap<(u8, usize), Vec<String>, FxBuildHasher>,
     /// By number of a chunk.
     known: Vec<Chunk>,
     postings: Vec<Posting>,
@@ -76,6 +79,13 @@ pub(super) struct Posting {
 /// broken disk, and would only be counted as one.
 fn key(text: &str) -> u64 {
     rapidhash_v3_nano_inline::<true, false>(text.as_bytes(), &DEFAULT_RAPID_SECRETS)
+}
+
+/// First letter and length of an English word that is long enough to be known when it is misspelt.
+fn shape(term: &str) -> Option<(u8, usize)> {
+    let is_word =
+        term.len() >= NEAR_MIN_LETTERS && term.bytes().all(|byte| byte.is_ascii_lowercase());
+    Some((*term.as_bytes().first()?, term.len())).filter(|_| is_word)
 }
 
 fn number_of(length: usize) -> u32 {
@@ -213,6 +223,22 @@ impl Index {
             })
     }
 
+    /// The terms that a misspelt one may mean, with how many letters differ: it is a word of some
+    /// length, and they begin alike.
+    pub(super) fn near(&self, term: &str) -> impl Iterator<Item = (&str, usize)> {
+        let (first, length) = shape(term).unwrap_or_default();
+        let most = match length {
+            0 => 0,
+            NEAR_LONG_LETTERS.. => 2,
+            _ => 1,
+        };
+        (length.saturating_sub(most)..=length.saturating_add(most))
+            .filter_map(move |length| self.vocabulary.get(&(first, length)))
+            .flatten()
+            .map(move |known| (known.as_str(), osa_distance(term, known)))
+            .filter(move |(_, differ)| (1..=most).contains(differ))
+    }
+
     /// Counts one chunk of a document; gives how many words it has.
     #[inline]
     fn count(&mut self, chunk: &str, document: u32, weight: f32) -> u32 {
@@ -254,7 +280,10 @@ impl Index {
         };
         for term in words.iter().flat_map(Word::terms) {
             let link = number_of(self.links.len());
-            let next = self.terms.insert(key(term), link).unwrap_or(NONE);
+            let next = self.terms.insert(key(term), link).unwrap_or_else(|| {
+                self.note(term);
+                NONE
+            });
             self.links.push(Link {
                 chunk: number,
                 next,
@@ -270,6 +299,14 @@ impl Index {
         }
         self.chunks.insert(key(chunk), number);
         number
+    }
+
+    /// Keeps a new term, should it be a word that may be misspelt.
+    fn note(&mut self, term: &str) {
+        if let Some(shape) = shape(term) {
+            let alike = self.vocabulary.entry(shape).or_default();
+            alike.push(term.to_owned());
+        }
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Which memories a query finds, in which order, and when it finds none: BM25 over weighted fields,
 //! tempered by age and use.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use super::stem::is_question_word;
 use super::tokens::{Word, chunks, tokenize};
 use crate::limits::{
     AGE_HALF_DAYS, AGE_WEIGHT, BM25_B, BM25_K1, COMPANY_BONUS, CONFIDENCE_FLOOR, EVIDENCE_LEAST,
-    EVIDENCE_WEIGHT, GRAMMAR_WEIGHT, LONELY_EVIDENCE, LONELY_STRENGTH, PART_WEIGHT,
-    QUERY_MAX_KNOWN_WORDS, QUERY_MAX_SEGMENTS, QUERY_MAX_WORDS, QUERY_SHORT_WORDS,
+    EVIDENCE_WEIGHT, GRAMMAR_WEIGHT, LONELY_EVIDENCE, LONELY_STRENGTH, NEAR_MAX_WORDS, NEAR_WEIGHT,
+    PART_WEIGHT, QUERY_MAX_KNOWN_WORDS, QUERY_MAX_SEGMENTS, QUERY_MAX_WORDS, QUERY_SHORT_WORDS,
     RARITY_LEAST_MEMORIES, SEGMENT_MARGIN, SENTENCE_MAX_WORDS, STRENGTH_WEIGHT,
     UNKNOWN_PIECE_WEIGHT, USE_HALF, USE_WEIGHT, WINDOW_WORDS,
 };
@@ -201,8 +202,8 @@ impl Index {
         }
         for &(document, count) in word.whole.iter().flat_map(|term| &term.counts) {
             if let Some(sum) = sums.get_mut(document as usize) {
-                sum.score += word.rarity * saturated(document, count);
-                sum.share = 1.0;
+                sum.score += word.nearness * word.rarity * saturated(document, count);
+                sum.share = word.nearness;
             }
         }
         for &(document, _) in word.terms().flat_map(|term| &term.counts) {
@@ -287,6 +288,8 @@ struct Terms<'a> {
     known: HashMap<String, Arc<Term>, FxBuildHasher>,
     /// A zero for each document.
     counts: Vec<f32>,
+    /// Of words that stand in no memory: the one that is meant.
+    meant: HashMap<String, Option<Arc<Term>>, FxBuildHasher>,
 }
 
 impl<'a> Terms<'a> {
@@ -295,6 +298,7 @@ impl<'a> Terms<'a> {
             index,
             known: HashMap::default(),
             counts: vec![0.0; index.end()],
+            meant: HashMap::default(),
         }
     }
 
@@ -324,8 +328,37 @@ impl<'a> Terms<'a> {
         found
     }
 
+    /// What a word that stands in no memory is taken for: the word of the memories that is nearest
+    /// to it, of several the one that most of them have. Only of the first such words of a query.
+    fn meant(&mut self, term: &str) -> Option<Arc<Term>> {
+        if let Some(known) = self.meant.get(term) {
+            return known.clone();
+        }
+        if self.meant.len() >= NEAR_MAX_WORDS {
+            return None;
+        }
+        let near: Vec<(&str, usize)> = self.index.near(term).collect();
+        let terms = near.into_iter().filter_map(|(near, differ)| {
+            let term = self.get(near);
+            let having = term.counts.len();
+            (having > 0).then_some((differ, Reverse(having), near, term))
+        });
+        let best = terms.min_by(|a, b| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)));
+        let best = best.map(|(_, _, _, term)| term);
+        self.meant.insert(term.to_owned(), best.clone());
+        best
+    }
+
     fn weigh(&mut self, word: &Word) -> Weighed {
-        let whole = word.whole.as_deref().map(|term| self.get(term));
+        let mut whole = word.whole.as_deref().map(|term| self.get(term));
+        let mut nearness = 1.0;
+        if word.parts.is_empty()
+            && let (Some(term), Some(known)) = (&word.whole, &mut whole)
+            && known.counts.is_empty()
+            && let Some(meant) = self.meant(term)
+        {
+            (*known, nearness) = (meant, NEAR_WEIGHT);
+        }
         let factor = if word.is_grammar() {
             GRAMMAR_WEIGHT
         } else {
@@ -347,6 +380,7 @@ impl<'a> Terms<'a> {
         }
         Weighed {
             whole,
+            nearness,
             rarity,
             parts,
             of_parts,
@@ -409,6 +443,8 @@ impl Asked {
 /// A word of a query.
 struct Weighed {
     whole: Option<Arc<Term>>,
+    /// Less than 1 when the whole is only near to what was asked for.
+    nearness: f64,
     /// Of the whole.
     rarity: f64,
     parts: Vec<Arc<Term>>,
