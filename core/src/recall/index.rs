@@ -280,13 +280,13 @@ impl Index {
         };
         for term in words.iter().flat_map(Word::terms) {
             let link = number_of(self.links.len());
-            let next = self.terms.insert(key(term), link).unwrap_or_else(|| {
+            let next = self.terms.insert(key(term), link);
+            if next.is_none() {
                 self.note(term);
-                NONE
-            });
+            }
             self.links.push(Link {
                 chunk: number,
-                next,
+                next: next.unwrap_or(NONE),
             });
         }
         if number != NONE {
