@@ -62,6 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             return Ok(());
         }
         // One part by itself is what is looked at while it is changed.
+        ["recall"] => return in_folder(|folder| recalls(root, folder)),
         ["secrets"] => return in_folder(|folder| secrets(root, folder)),
         ["team"] => return in_folder(team),
         #[cfg(unix)]
@@ -72,7 +73,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["instructions"] => return in_folder(|folder| instructions(root, folder)),
         ["tokens", paths @ ..] => return tokens::pieces(paths),
         ["saving"] => return in_folder(|folder| saving(root, folder)),
-        [split, ..] => return quality::compare(root, split, 0),
+        [split] => return quality::compare(root, split, 0),
+        [split, filler, ..] => return quality::compare(root, split, filler.parse()?),
     }
     in_folder(|folder| measure(root, folder))
 }
@@ -105,9 +107,7 @@ fn measure(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     for (size, folder) in &folders {
         warm(root, *size, folder)?;
     }
-    for scripts in [Scripts::Latin, Scripts::All] {
-        recall(root, &folder.join(scripts.name()), scripts)?;
-    }
+    recalls(root, folder)?;
     open(root, &folder.join("project"), small)?;
     saving(root, &folder.join("saving"))?;
     instructions(root, &folder.join("instructions"))?;
@@ -186,6 +186,13 @@ fn warm(root: &Path, size: usize, folder: &Path) -> Result<(), Box<dyn Error>> {
         folder,
         &format!("Second scan of {size} unchanged memories in Node"),
     )
+}
+
+/// Recalls among memories in English, and in many scripts.
+fn recalls(root: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    [Scripts::Latin, Scripts::All]
+        .into_iter()
+        .try_for_each(|scripts| recall(root, &folder.join(scripts.name()), scripts))
 }
 
 /// A recall by words among many memories: the first one reads all of them, a later one none.
