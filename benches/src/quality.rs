@@ -1,5 +1,6 @@
 //! How good recall is: Recall@5 and MRR by class on the fixture in `tests/recall`, beside peers.
-//! A no-answer question counts as right when the answer is empty.
+//! A no-answer question counts as right when the answer is empty. The misspelt ones are the English
+//! ones with a slip each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -13,6 +14,9 @@ use crate::filler::{Filler, Made};
 
 /// Memories that an answer holds at most.
 const AT: usize = 5;
+
+/// The class of questions with a slip.
+const MISSPELT: &str = "misspelt";
 
 /// The fixture, or a store with its filler.
 pub struct Fixture {
@@ -73,6 +77,8 @@ pub fn compare(root: &Path, split: &str, filler: usize) -> Result<(), Box<dyn Er
         });
     }
     fixture.queries.retain(|query| query.split == split);
+    let slips: Vec<Query> = fixture.queries.iter().filter_map(misspelt).collect();
+    fixture.queries.extend(slips);
     let mut rankings = vec![memdir(&fixture), plain_bm25(&fixture)];
     rankings.extend(peers(root, &fixture)?);
     println!("### Recall on the {split} split, {filler} filler memories\n");
@@ -96,10 +102,31 @@ pub fn compare(root: &Path, split: &str, filler: usize) -> Result<(), Box<dyn Er
         row(class, &fixture, &rankings, |query| query.class == class);
     }
     row("all that have an answer", &fixture, &rankings, |query| {
-        query.class != "no-answer"
+        query.class != "no-answer" && query.class != MISSPELT
     });
     println!();
     Ok(())
+}
+
+/// The question with a slip in it, if it is in English: in its longest word the two letters in the
+/// middle have changed places.
+fn misspelt(query: &Query) -> Option<Query> {
+    if !matches!(query.class.as_str(), "english" | "body-only" | "old") {
+        return None;
+    }
+    let words = query.query.split(|c: char| !c.is_ascii_lowercase());
+    let word = words
+        .max_by_key(|word| word.len())
+        .filter(|word| word.len() >= 6)?;
+    let mut letters: Vec<char> = word.chars().collect();
+    let middle = letters.len() / 2;
+    letters.swap(middle - 1, middle);
+    let slip: String = letters.into_iter().collect();
+    (slip != word).then(|| Query {
+        class: MISSPELT.into(),
+        query: query.query.replacen(word, &slip, 1),
+        ..query.clone()
+    })
 }
 
 fn row(name: &str, fixture: &Fixture, rankings: &[Ranking], of: impl Fn(&Query) -> bool) {

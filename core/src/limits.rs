@@ -215,7 +215,7 @@ pub const NEAR_MIN_LETTERS: usize = 5;
 /// Letters from which two of them may differ instead of one.
 pub const NEAR_LONG_LETTERS: usize = 9;
 /// What a word counts for that is only near to the one asked for.
-pub const NEAR_WEIGHT: f64 = 0.8;
+pub const NEAR_WEIGHT: f64 = 0.7;
 /// Words of a query that stand in no memory and are looked up in this way.
 pub const NEAR_MAX_WORDS: usize = 24;
 /// What a piece of two letters that stands in no memory counts for among the words of a query.
