@@ -182,7 +182,14 @@ impl SimHost {
 
     /// Runs a flow until it ends; none when its process died.
     pub fn run_to_end<T: Send + 'static>(&mut self, flow: Flow<T>) -> Option<Result<T, Error>> {
-        let mut running = self.start(flow);
+        self.finish(self.start(flow))
+    }
+
+    /// Runs a started flow until it ends; none when its process died.
+    pub fn finish<T: Send + 'static>(
+        &mut self,
+        mut running: Running<T>,
+    ) -> Option<Result<T, Error>> {
         loop {
             match self.step(&mut running) {
                 Progress::Working => {}

@@ -7,7 +7,7 @@ use memdir_core::flow::Effect;
 use memdir_core::report::ReportCode;
 use memdir_core::write::{WriteOutcome, WriteResult};
 
-use crate::{Act, FaultKind, Folder, Process, Progress, SimHost, Tree};
+use crate::{Act, FaultKind, Folder, Process, SimHost, Tree};
 
 /// How a writer ended.
 pub type Ended = Result<WriteResult, Error>;
@@ -163,14 +163,9 @@ impl<'a> Serial<'a> {
             }
             let pid = u32::try_from(number).ok().map(|number| number + 100);
             let process = Process::new(pid, 100 + number as u64);
-            let mut flow = host.start_in(process, act.flow(self.directory));
-            outcomes.push(loop {
-                match host.step(&mut flow) {
-                    Progress::Working => {}
-                    Progress::Ended(result) => break result.ok().map(|result| result.outcome),
-                    Progress::Crashed => break None,
-                }
-            });
+            let flow = host.start_in(process, act.flow(self.directory));
+            let result = host.finish(flow).and_then(Result::ok);
+            outcomes.push(result.map(|result| result.outcome));
         }
         (Sight::of(&host.tree, self.directory), outcomes)
     }

@@ -14,6 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
+use crate::common::seeds;
 use memdir_core::ErrorCode;
 use memdir_core::dream::{Awake, Dream, DreamOptions, DreamOutcome, DreamUndone};
 use memdir_core::error::Error;
@@ -602,16 +603,10 @@ impl World {
         let program = &self.programs[at];
         let process = Process::new(Some(program.pid), self.random.bits());
         let asked = at_once();
-        let mut running = self
+        let running = self
             .host
             .start_in(process, program.store.dream(asked.clone()));
-        let result = loop {
-            match self.host.step(&mut running) {
-                Progress::Working => {}
-                Progress::Ended(result) => break Some(result),
-                Progress::Crashed => break None,
-            }
-        };
+        let result = self.host.finish(running);
         self.host.faults.clear();
         match &result {
             None => self.crashed(at),
@@ -705,24 +700,18 @@ impl World {
     }
 }
 
-fn number(name: &str, otherwise: u64) -> u64 {
-    let given = std::env::var(name).ok();
-    given.map_or(otherwise, |given| given.parse().unwrap())
-}
-
 #[test]
 fn through_the_storm_nothing_is_lost_and_all_comes_back() {
-    let first = number("MEMDIR_SEED", 0);
-    let count = number("MEMDIR_SEEDS", 5_000);
+    let seeds = seeds(5_000);
     let mut became: BTreeMap<String, usize> = BTreeMap::new();
-    let mut full = 0;
-    for seed in first..first + count {
+    let mut full = 0_usize;
+    for seed in seeds.clone() {
         let mut world = World::new(seed);
         world.storm();
         world.alone();
         world.alone();
         world.calm();
-        full += u64::from(world.check());
+        full += usize::from(world.check());
         for (what, times) in world.became {
             *became.entry(what).or_default() += times;
         }
@@ -740,8 +729,9 @@ fn through_the_storm_nothing_is_lost_and_all_comes_back() {
         "Busy",
         "Back",
     ];
-    for what in all.into_iter().filter(|_| count >= 500) {
+    for what in all.into_iter().filter(|_| seeds.clone().count() >= 500) {
         assert!(became.contains_key(what), "{what} is missing: {became:?}");
     }
+    let count = seeds.count();
     assert!(full * 3 <= count.max(10), "{full} of {count} are full");
 }

@@ -11,15 +11,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::common;
 use memdir_core::ErrorCode;
-use memdir_core::conversation::Message;
 use memdir_core::error::Error;
 use memdir_core::extract::{ExtractOptions, Extraction, ExtractionOutcome};
 use memdir_core::flow::{Effect, FailureCode};
 use memdir_core::store::{Features, Store};
 use memdir_simulation::{
     FAILURES, FaultKind, Folder, Process, Progress, STORE, SimHost, Tree, call, extract_options,
-    extract_tree, said, say, turn,
+    extract_tree, say, turn,
 };
 use serde_json::{Value, json};
 
@@ -59,19 +59,6 @@ fn turns() -> Vec<Value> {
             file("Delete", "/mem/gone.md"),
         ]),
     ]
-}
-
-fn talk(turns: usize) -> Vec<Message> {
-    let mut all = Vec::new();
-    for number in 1..=turns {
-        let (user, assistant) = (format!("u{number}"), format!("a{number}"));
-        let ask = format!("question number {number} of mine");
-        all.extend(said(&[
-            (&user, "user", &ask),
-            (&assistant, "", "An answer."),
-        ]));
-    }
-    all
 }
 
 fn store() -> Store {
@@ -162,15 +149,9 @@ fn disturbed(review: bool, at: usize, kind: FaultKind) -> Option<(SimHost, Store
     let mut host = SimHost::with_tree(7, tree()).with_fault(at, kind);
     say(&mut host, turns());
     let store = store();
-    let flow = store.extract(&talk(1), options(review));
-    let mut running = host.start_in(Process::new(Some(11), 11), flow);
-    let result = loop {
-        match host.step(&mut running) {
-            Progress::Working => {}
-            Progress::Ended(result) => break Some(result),
-            Progress::Crashed => break None,
-        }
-    };
+    let flow = store.extract(&common::turns(1), options(review));
+    let running = host.start_in(Process::new(Some(11), 11), flow);
+    let result = host.finish(running);
     if host.trace.len() <= at && result.is_some() {
         return None;
     }
@@ -185,7 +166,7 @@ fn recovers(host: &mut SimHost, store: &Store, cursor: Option<&str>, what: &str)
     let input = json!({"file_path": "/mem/three.md", "content": memory("three")});
     let asked = say(host, vec![turn(&[call("Write", &input)])]);
     let before = host.clock_ms;
-    let flow = store.extract(&talk(2), options(false));
+    let flow = store.extract(&common::turns(2), options(false));
     let mut running = host.start_in(Process::new(Some(22), 22), flow);
     let result = loop {
         match host.step(&mut running) {
@@ -274,7 +255,9 @@ fn without_a_fault_all_is_done() {
             let mut host = SimHost::with_tree(7, tree());
             say(&mut host, turns());
             let store = store();
-            let result = host.run(store.extract(&talk(1), options(review))).unwrap();
+            let result = host
+                .run(store.extract(&common::turns(1), options(review)))
+                .unwrap();
             (host, store, result)
         };
         assert_eq!(result.paths, ["one.md", "two.md"], "{result:?}");

@@ -7,6 +7,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+use crate::common::turns;
 use memdir_core::ErrorCode;
 use memdir_core::conversation::Message;
 use memdir_core::extract::{
@@ -29,20 +30,6 @@ const PAUSE_MS: i64 = 900_000;
 
 fn store(features: Features) -> Store {
     Store::new(extract_options(features))
-}
-
-/// A conversation of so many turns.
-fn turns(count: usize) -> Vec<Message> {
-    let mut all = Vec::new();
-    for number in 1..=count {
-        let (user, assistant) = (format!("u{number}"), format!("a{number}"));
-        let ask = format!("question number {number} of mine");
-        all.extend(said(&[
-            (&user, "user", &ask),
-            (&assistant, "", "An answer."),
-        ]));
-    }
-    all
 }
 
 fn extract(host: &mut SimHost, store: &Store, messages: &Vec<Message>) -> Extraction {

@@ -13,6 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
+use crate::common::seeds;
 use memdir_core::ErrorCode;
 use memdir_core::conversation::Message;
 use memdir_core::error::Error;
@@ -874,17 +875,11 @@ fn position(cursor: Option<&str>) -> usize {
     number.map_or(0, |(_, number)| number.parse().unwrap())
 }
 
-fn number(name: &str, otherwise: u64) -> u64 {
-    let given = std::env::var(name).ok();
-    given.map_or(otherwise, |given| given.parse().unwrap())
-}
-
 #[test]
 fn through_the_storm_nothing_is_lost_and_nothing_gets_out() {
-    let first = number("MEMDIR_SEED", 0);
-    let count = number("MEMDIR_SEEDS", 5_000);
+    let seeds = seeds(5_000);
     let mut became: BTreeMap<String, usize> = BTreeMap::new();
-    for seed in first..first + count {
+    for seed in seeds.clone() {
         let mut world = World::new(seed);
         world.storm();
         world.calm();
@@ -907,7 +902,7 @@ fn through_the_storm_nothing_is_lost_and_nothing_gets_out() {
         "Throttled",
         "Paused",
     ];
-    for what in all.into_iter().filter(|_| count >= 500) {
+    for what in all.into_iter().filter(|_| seeds.clone().count() >= 500) {
         assert!(became.contains_key(what), "{what} is missing: {became:?}");
     }
 }

@@ -1032,14 +1032,8 @@ fn disturbed(at: usize, kind: FaultKind) -> Option<(SimHost, Store, Ended)> {
     let flow = store
         .session("s-1".to_owned())
         .update(&talk(3), NotesOptions::default());
-    let mut running = host.start_in(Process::new(Some(11), 11), flow);
-    let result = loop {
-        match host.step(&mut running) {
-            Progress::Working => {}
-            Progress::Ended(result) => break Some(result),
-            Progress::Crashed => break None,
-        }
-    };
+    let running = host.start_in(Process::new(Some(11), 11), flow);
+    let result = host.finish(running);
     if host.trace.len() <= at && result.is_some() {
         return None;
     }

@@ -1,65 +1,19 @@
 //! Several recalls over one store at once, and one that is cancelled: what they share holds for
 //! all of them.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use memdir_core::flow::Effect;
-use memdir_core::store::{Features, OpenOptions, Recall, RecallOptions};
-use memdir_simulation::{OLD_MS, Progress, Random, Running, Session, SimHost, Tree, memory, paths};
+use memdir_core::store::{Recall, RecallOptions};
+use memdir_simulation::{OLD_MS, Progress, Random, Running, SimHost, Tree, memory, paths};
 
-const QUERY: &str = "harbour pipeline";
-
-/// Two memories that the query finds, and a few that it does not.
-fn tree() -> Tree {
-    let mut tree = Tree::new();
-    for (name, description, body) in [
-        (
-            "best.md",
-            "the harbour pipeline",
-            "The harbour pipeline builds images.",
-        ),
-        (
-            "good.md",
-            "deployment",
-            "It goes through the harbour pipeline.",
-        ),
-        ("one.md", "numbering of invoices", "They begin at 1000."),
-        ("sub/two.md", "colours", "Teal and sand."),
-        ("team/three.md", "reviewers", "Grace, then Edsger."),
-        ("four.md", "products", "An inverted list finds them."),
-    ] {
-        tree.file(format!("/mem/{name}"), memory(description, body))
-            .at(OLD_MS);
-    }
-    tree
-}
-
-/// Without use counts, so that a store that knows nothing gives the same to the last digit.
-fn session_on(tree: Tree) -> Session {
-    let options = OpenOptions {
-        directory: Some("/mem".to_owned()),
-        features: Features {
-            count_uses: false,
-            ..Features::default()
-        },
-        ..OpenOptions::default()
-    };
-    Session::with(SimHost::with_tree(5, tree), options)
-}
-
-/// What is found is what a store finds that knows nothing.
-fn same_as_fresh(session: &mut Session, query: &str) -> Recall {
-    let recall = session.recall(query).unwrap();
-    assert_eq!(recall, session.fresh().recall(query).unwrap());
-    recall
-}
+use crate::common::{QUERY, recalled_tree, same_as_fresh, session_on};
 
 #[test]
 fn two_recalls_at_once_find_what_each_finds_alone() {
     let other = "teal colours";
-    let alone = |query: &str| session_on(tree()).recall(query).unwrap();
+    let alone = |query: &str| session_on(recalled_tree()).recall(query).unwrap();
     for seed in 0..40 {
-        let mut host = SimHost::with_tree(seed, tree());
-        let store = session_on(tree()).store;
+        let mut host = SimHost::with_tree(seed, recalled_tree());
+        let store = session_on(recalled_tree()).store;
         let mut random = Random::new(seed);
         let start = |host: &SimHost, query: &str| {
             host.start(store.recall(query.to_owned(), RecallOptions::default()))
@@ -86,7 +40,7 @@ fn two_recalls_at_once_find_what_each_finds_alone() {
 
 /// A hundred memories, so that they are read in two steps.
 fn hundred() -> Tree {
-    let mut tree = tree();
+    let mut tree = recalled_tree();
     for number in 0..100 {
         tree.file(
             format!("/mem/z{number:02}.md"),
@@ -141,7 +95,7 @@ fn the_slower_of_two_recalls_does_not_bring_back_what_was_there_before() {
 
 #[test]
 fn a_cancelled_recall_leaves_nothing_of_a_file_that_is_gone() {
-    let mut session = session_on(tree());
+    let mut session = session_on(recalled_tree());
     session.recall(QUERY).unwrap();
     session.host.clock_ms += 60_000;
     for number in 0..100 {

@@ -2,65 +2,19 @@
 //! shown is what is there.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use crate::common::{QUERY, recalled_tree, same_as_fresh, session_on};
 use memdir_core::flow::Effect;
 use memdir_core::report::ReportCode as Code;
-use memdir_core::store::{Features, OpenOptions, Recall, RecallOptions};
-use memdir_simulation::{Body, OLD_MS, Progress, Session, SimHost, Tree, codes, memory, paths};
-
-const QUERY: &str = "harbour pipeline";
-
-/// Two memories that the query finds, and a few that it does not.
-fn tree() -> Tree {
-    let mut tree = Tree::new();
-    for (name, description, body) in [
-        (
-            "best.md",
-            "the harbour pipeline",
-            "The harbour pipeline builds images.",
-        ),
-        (
-            "good.md",
-            "deployment",
-            "It goes through the harbour pipeline.",
-        ),
-        ("one.md", "numbering of invoices", "They begin at 1000."),
-        ("sub/two.md", "colours", "Teal and sand."),
-        ("team/three.md", "reviewers", "Grace, then Edsger."),
-        ("four.md", "products", "An inverted list finds them."),
-    ] {
-        tree.file(format!("/mem/{name}"), memory(description, body))
-            .at(OLD_MS);
-    }
-    tree
-}
-
-/// Without use counts, so that a store that knows nothing gives the same to the last digit.
-fn session_on(tree: Tree) -> Session {
-    let options = OpenOptions {
-        directory: Some("/mem".to_owned()),
-        features: Features {
-            count_uses: false,
-            ..Features::default()
-        },
-        ..OpenOptions::default()
-    };
-    Session::with(SimHost::with_tree(5, tree), options)
-}
+use memdir_core::store::RecallOptions;
+use memdir_simulation::{Body, OLD_MS, Progress, Session, Tree, codes, memory, paths};
 
 /// One that knows everything.
 fn warm() -> Session {
-    let mut session = session_on(tree());
+    let mut session = session_on(recalled_tree());
     let recall = session.recall(QUERY).unwrap();
     assert_eq!(paths(&recall), ["best.md", "good.md"]);
     session.host.clock_ms += 60_000;
     session
-}
-
-/// What is found is what a store finds that knows nothing.
-fn same_as_fresh(session: &mut Session, query: &str) -> Recall {
-    let recall = session.recall(query).unwrap();
-    assert_eq!(recall, session.fresh().recall(query).unwrap());
-    recall
 }
 
 #[test]
@@ -76,7 +30,7 @@ fn a_warm_recall_reads_the_chosen_and_nothing_else() {
     assert_eq!(paths(&recall), [""; 0]);
     assert_eq!(session.read(), [""; 0]);
     // With a model too.
-    let mut session = session_on(tree()).saying(r#"["one.md"]"#);
+    let mut session = session_on(recalled_tree()).saying(r#"["one.md"]"#);
     for reads in [6, 1] {
         assert_eq!(paths(&session.recall(QUERY).unwrap()), ["one.md"]);
         assert!(session.read().len() >= reads, "{:?}", session.read());
@@ -180,7 +134,7 @@ fn what_changed_on_disk_is_seen_by_the_next_recall() {
 #[test]
 fn a_file_that_was_fresh_when_listed_is_read_again() {
     for (age_ms, trusted) in [(0, false), (1_999, false), (2_000, true), (-5_000, false)] {
-        let mut tree = tree();
+        let mut tree = recalled_tree();
         let session = session_on(tree.clone());
         tree.node("/mem/one.md")
             .unwrap()
@@ -261,7 +215,7 @@ fn what_goes_away_between_listing_and_reading_is_reported_and_not_shown() {
     ];
     for model in [false, true] {
         for (what, change, code) in changes {
-            let mut session = session_on(tree());
+            let mut session = session_on(recalled_tree());
             if model {
                 session = session.saying(r#"["best.md", "good.md"]"#);
             }
@@ -305,7 +259,7 @@ fn what_changes_between_listing_and_reading_is_shown_as_it_is_now() {
 
 #[test]
 fn a_cold_recall_survives_what_goes_away_under_it() {
-    let mut session = session_on(tree());
+    let mut session = session_on(recalled_tree());
     session.host.script = Some(Box::new(|effect, tree| {
         if matches!(effect, Effect::ReadMany { .. }) {
             tree.take("/mem/best.md");

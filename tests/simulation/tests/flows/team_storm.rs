@@ -11,6 +11,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::common::seeds;
 use memdir_core::store::Store;
 use memdir_core::team::TeamSync;
 use memdir_simulation::{
@@ -191,15 +192,9 @@ fn one_seed(seed: u64) {
     }
 }
 
-fn number(name: &str, otherwise: u64) -> u64 {
-    let given = std::env::var(name).ok();
-    given.map_or(otherwise, |given| given.parse().unwrap())
-}
-
 #[test]
 fn after_the_storm_all_agree_and_nothing_is_lost() {
-    let first = number("MEMDIR_SEED", 0);
-    for seed in first..first + number("MEMDIR_SEEDS", 10_000) {
+    for seed in seeds(10_000) {
         one_seed(seed);
     }
 }

@@ -10,6 +10,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+use crate::common::seeds;
 use memdir_core::flow::Effect;
 use memdir_core::write::WriteResult;
 use memdir_simulation::{
@@ -138,20 +139,15 @@ fn one_seed(seed: u64, tree: &Tree, acts: &[Act], serial: &mut Serial<'_>) -> bo
     ends.iter().all(Option::is_some) && host.trace.iter().any(took)
 }
 
-fn number(name: &str, otherwise: u64) -> u64 {
-    let given = std::env::var(name).ok();
-    given.map_or(otherwise, |given| given.parse().unwrap())
-}
-
 #[test]
 fn three_writers_leave_what_some_order_gives() {
     let tree = tree();
     let acts = acts(&tree);
     let mut serial = Serial::new(STORE, &tree, &acts);
-    let first = number("MEMDIR_SEED", 0);
-    let seeds = number("MEMDIR_SEEDS", 10_000);
-    let taken = (first..first + seeds)
+    let seeds = seeds(10_000);
+    let taken = seeds
+        .clone()
         .filter(|seed| one_seed(*seed, &tree, &acts, &mut serial))
         .count();
-    assert!(taken as u64 > seeds / 4, "{taken}");
+    assert!(taken > seeds.count() / 4, "{taken}");
 }
