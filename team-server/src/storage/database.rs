@@ -16,7 +16,7 @@ use sqlx::{
     Sqlite, Transaction, Type,
 };
 
-use super::StorageError;
+use super::{DataFile, StorageError};
 
 /// Where the data is.
 #[derive(Clone, Debug)]
@@ -51,8 +51,15 @@ pub(super) struct Pools {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Sqlite { read: SqlitePool, write: SqlitePool },
-    Postgres { read: PgPool, write: PgPool },
+    Sqlite {
+        read: SqlitePool,
+        write: SqlitePool,
+        file: DataFile,
+    },
+    Postgres {
+        read: PgPool,
+        write: PgPool,
+    },
 }
 
 /// A parameter of a statement.
@@ -82,6 +89,14 @@ impl Pools {
             Address::Postgres(url) => open_postgres(url).await?,
         };
         Ok(Self { kind, number: 0 })
+    }
+
+    /// The file of the data, if they are in one.
+    pub fn file(&self) -> Option<&DataFile> {
+        match &self.kind {
+            Kind::Sqlite { file, .. } => Some(file),
+            Kind::Postgres { .. } => None,
+        }
     }
 
     /// Everything that one statement gives: one moment of the database.
@@ -119,10 +134,13 @@ impl Pools {
             return None;
         }
         let kind = match &self.kind {
-            Kind::Sqlite { read, write } => {
+            Kind::Sqlite { read, write, file } => {
                 let options = (*write.connect_options()).clone();
-                let (read, write) = (read.clone(), writer().connect_lazy_with(options));
-                Kind::Sqlite { read, write }
+                Kind::Sqlite {
+                    read: read.clone(),
+                    write: only_to(file, writer()).connect_lazy_with(options),
+                    file: file.clone(),
+                }
             }
             Kind::Postgres { read, .. } => postgres(&read.connect_options()),
         };
@@ -132,7 +150,7 @@ impl Pools {
 
     pub async fn close(&self) {
         match &self.kind {
-            Kind::Sqlite { read, write } => {
+            Kind::Sqlite { read, write, .. } => {
                 read.close().await;
                 write.close().await;
             }
@@ -291,12 +309,24 @@ async fn open_file(path: &Path, max_bytes: Option<u64>) -> Result<Kind, StorageE
         None => options.clone(),
     };
     let write = begin_file(limited).await?;
-    let read = SqlitePoolOptions::new()
+    let file = DataFile::opened(path)?;
+    let readers = SqlitePoolOptions::new()
         .max_connections(READERS)
-        .acquire_timeout(ACQUIRE)
+        .acquire_timeout(ACQUIRE);
+    let read = only_to(&file, readers)
         .connect_with(options.pragma("query_only", "on"))
         .await?;
-    Ok(Kind::Sqlite { read, write })
+    Ok(Kind::Sqlite { read, write, file })
+}
+
+/// Takes no connection that was made while another file lay in the place of the data: it would go on
+/// reading that one when the right one is back.
+fn only_to(file: &DataFile, options: SqlitePoolOptions) -> SqlitePoolOptions {
+    let file = file.clone();
+    options.after_connect(move |_, _| {
+        let checked = file.check().map_err(std::io::Error::other);
+        Box::pin(std::future::ready(checked.map_err(sqlx::Error::Io)))
+    })
 }
 
 /// The connection that writes, with the tables there. Nothing keeps two programs from finding a new file

@@ -8,7 +8,7 @@ mod put;
 mod read;
 mod tokens;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -69,8 +69,33 @@ const READ_TIME: Duration = Duration::from_secs(12);
 #[derive(Clone, Debug)]
 pub struct Storage {
     pools: Arc<RwLock<Pools>>,
-    /// The file as it was when it was opened; none where there is no file.
-    file: Option<(PathBuf, Identity)>,
+    /// None where there is no file.
+    file: Option<DataFile>,
+}
+
+/// The file of the data as it was when it was opened.
+#[derive(Clone, Debug)]
+struct DataFile {
+    path: PathBuf,
+    identity: Identity,
+}
+
+impl DataFile {
+    fn opened(path: &Path) -> Result<Self, StorageError> {
+        Ok(Self {
+            path: path.to_path_buf(),
+            identity: identity(path)?,
+        })
+    }
+
+    /// Whether it is still in its place. SQLite goes on writing into a file that was removed, and all of it
+    /// would be lost.
+    fn check(&self) -> Result<(), StorageError> {
+        match identity(&self.path) {
+            Ok(identity) if identity == self.identity => Ok(()),
+            _ => Err(StorageError::Moved),
+        }
+    }
 }
 
 /// What tells one file from another under the same name.
@@ -83,10 +108,7 @@ impl Storage {
     /// When it cannot be reached or belongs to a newer version.
     pub async fn open(address: &Address) -> Result<Self, StorageError> {
         let pools = Pools::open(address).await?;
-        let file = match address {
-            Address::File { path, .. } => Some((path.clone(), identity(path)?)),
-            Address::Postgres(_) => None,
-        };
+        let file = pools.file().cloned();
         let pools = Arc::new(RwLock::new(pools));
         Ok(Self { pools, file })
     }
@@ -103,6 +125,7 @@ impl Storage {
         sql: &'static str,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StorageError> {
+        self.check_file()?;
         let pools = self.pools();
         match tokio::time::timeout(READ_TIME, pools.rows(sql, values)).await {
             Ok(rows) => rows,
@@ -151,18 +174,11 @@ impl Storage {
 
     /// Whether it can be read.
     pub(crate) async fn check(&self) -> Result<(), StorageError> {
-        self.check_file()?;
         self.rows("SELECT id FROM probe", &[]).await.map(drop)
     }
 
-    /// SQLite goes on writing into a file that was removed, and all of it would be lost.
     fn check_file(&self) -> Result<(), StorageError> {
-        match &self.file {
-            Some((path, opened)) if identity(path).ok().as_ref() != Some(opened) => {
-                Err(StorageError::Moved)
-            }
-            _ => Ok(()),
-        }
+        self.file.as_ref().map_or(Ok(()), DataFile::check)
     }
 
     /// Ends what is open, in good order.
@@ -207,7 +223,7 @@ impl OpenChange {
 }
 
 #[cfg(unix)]
-fn identity(path: &std::path::Path) -> Result<Identity, StorageError> {
+fn identity(path: &Path) -> Result<Identity, StorageError> {
     use std::os::unix::fs::MetadataExt;
     match std::fs::metadata(path) {
         Ok(data) => Ok(Some((data.dev(), data.ino()))),
@@ -219,7 +235,7 @@ fn identity(path: &std::path::Path) -> Result<Identity, StorageError> {
 }
 
 #[cfg(not(unix))]
-fn identity(path: &std::path::Path) -> Result<Identity, StorageError> {
+fn identity(path: &Path) -> Result<Identity, StorageError> {
     match std::fs::metadata(path) {
         Ok(_) => Ok(None),
         Err(error) => Err(StorageError::File {
