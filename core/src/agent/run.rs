@@ -5,9 +5,13 @@ use super::desk::ToolReply;
 use crate::error::Error;
 use crate::extract::RunEnd;
 use crate::flow::{Event, Host};
-use crate::limits::{RUN_ANSWER_MS, RUN_ANSWER_TOKENS, RUN_TURN_BYTES};
-use crate::model::{Model, ToolDefinition, ToolRequest, ToolResult, ToolTurn, Usage, converse};
+use crate::limits::{RUN_ANSWER_MS, RUN_ANSWER_TOKENS, RUN_TURN_BYTES, TURN_TOLD_CHARS};
+use crate::model::{
+    Model, ToolAnswer, ToolDefinition, ToolRequest, ToolResult, ToolTurn, Usage, converse,
+};
 use crate::progress::tell;
+use crate::secrets::redact_secrets;
+use crate::text::{self, one_line};
 
 /// What a model is to do.
 #[derive(Debug)]
@@ -92,6 +96,9 @@ pub(crate) async fn run(
             }
         };
         ran.usage.add(answer.usage);
+        if let Some(said) = said(plan.purpose, model, &answer) {
+            host.emit(said);
+        }
         if answer.calls.is_empty() {
             ran.ended = Some(RunEnd::Answered);
             return Ok(ran);
@@ -134,6 +141,26 @@ pub(crate) async fn run(
     }
     ran.ended = Some(RunEnd::Turns);
     Ok(ran)
+}
+
+/// What the model said in a turn, and how many tools it calls, for whoever shows how a run goes on (facts 7.4);
+/// none when it only calls tools.
+fn said(purpose: &str, model: &Model, answer: &ToolAnswer) -> Option<Event> {
+    let line = one_line(&model.hide(&answer.text));
+    let text = redact_secrets(text::trim(&line));
+    if text.is_empty() {
+        return None;
+    }
+    let shown: String = text.chars().take(TURN_TOLD_CHARS).collect();
+    let tools = match answer.calls.len() {
+        0 => String::new(),
+        1 => " (1 tool)".to_owned(),
+        count => format!(" ({count} tools)"),
+    };
+    Some(Event {
+        code: Some("said".to_owned()),
+        ..Event::new(purpose, format!("{purpose}: {shown}{tools}"))
+    })
 }
 
 /// The tokens that a run may take. What a provider has in its cache counts a tenth, as it costs; and since not

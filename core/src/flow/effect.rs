@@ -134,7 +134,8 @@ pub struct Event {
     /// Relative to the store, when it is about one file; absolute in `instructions`.
     pub path: Option<String>,
     /// A code of [`crate::report::ReportCode`] when the event is about something cut or skipped; in
-    /// `instructions` why the file was loaded; `updating` where a `dream` is at a file.
+    /// `instructions` why the file was loaded; `updating` where a `dream` is at a file; `said` for what
+    /// the model of a background run says in a turn.
     pub code: Option<String>,
     /// One line in plain words.
     pub message: String,

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::common::token;
 use memdir_core::ErrorCode;
 use memdir_core::dream::{Awake, Dream, DreamOptions, DreamOutcome};
 use memdir_core::extract::RunEnd;
@@ -673,6 +674,36 @@ fn whoever_watches_hears_which_files_it_is_at() {
         .collect();
     assert!(heard.contains(&("updating", "a.md")), "{heard:?}");
     assert!(heard.contains(&("updating", "b.md")), "{heard:?}");
+}
+
+#[test]
+fn whoever_watches_hears_what_the_model_says() {
+    let say = |text: String| json!({"type": "text", "text": text});
+    let turns = vec![
+        turn(&[
+            say("I look\nat both notes.".to_owned()),
+            call("Read", &json!({"file_path": "/mem/a.md"})),
+            call("Read", &json!({"file_path": "/mem/b.md"})),
+        ]),
+        turn(&[call("Read", &json!({"file_path": "/mem/MEMORY.md"}))]),
+        turn(&[say(format!("{} is a key. {}", token(), "so ".repeat(200)))]),
+    ];
+    let (mut host, _) = host(turns);
+    dream(&mut host, &dream_store());
+    let said = host
+        .events
+        .iter()
+        .filter(|event| event.code.as_deref() == Some("said"));
+    let said: Vec<&str> = said.map(|event| event.message.as_str()).collect();
+    let [first, last] = said.as_slice() else {
+        panic!("{said:?}")
+    };
+    assert_eq!(*first, "dream: I look at both notes. (2 tools)");
+    assert!(
+        last.starts_with("dream: [secret removed: ") && last.contains("] is a key. so so"),
+        "{last}"
+    );
+    assert_eq!(last.chars().count(), "dream: ".len() + 300);
 }
 
 #[test]

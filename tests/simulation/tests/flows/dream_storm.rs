@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use crate::common::seeds;
+use crate::common::{seeds, token};
 use memdir_core::ErrorCode;
 use memdir_core::dream::{Awake, Dream, DreamOptions, DreamOutcome, DreamUndone};
 use memdir_core::error::Error;
@@ -31,10 +31,6 @@ const MANY: u64 = 28;
 const PINNED: [&str; 2] = ["pinned.md", "team/pinned.md"];
 const OUTSIDE: [&str; 2] = ["/etc", "/code"];
 const HOUR: i64 = 3_600_000;
-
-fn token() -> String {
-    format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a")
-}
 
 /// A text that is whole when its last line is there.
 fn memory(number: u64, more: &str) -> String {

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use crate::common::seeds;
+use crate::common::{seeds, token};
 use memdir_core::ErrorCode;
 use memdir_core::conversation::Message;
 use memdir_core::error::Error;
@@ -34,10 +34,6 @@ use serde_json::{Value, json};
 const NAMES: [&str; 4] = ["a", "b", "deep/c", "feedback_tests"];
 /// Longer than a provider is left alone, milliseconds.
 const REST_MS: i64 = 900_001;
-
-fn token() -> String {
-    format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a")
-}
 
 /// A text that is whole when its last line is there.
 fn memory(number: u64, kind: &str, more: &str) -> String {

@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::common::token;
 use memdir_core::ErrorCode;
 use memdir_core::extract::{ExtractOptions, Extraction, ExtractionOutcome, RunEnd};
 use memdir_core::flow::{Bytes, Content, Effect, Outcome, RunAnswer};
@@ -68,10 +69,6 @@ fn write(path: &str, content: &str) -> Value {
 
 fn bash(command: &str) -> Value {
     call("Bash", &json!({"command": command}))
-}
-
-fn token() -> String {
-    format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a")
 }
 
 fn team() -> Features {
