@@ -683,9 +683,9 @@ export interface MemdirEvent {
    * What kind of event: `warning`; `team-sync` for what a sync of {@link Team.watch} has done, whose
    * message is the counts; `extract-memories` when {@link Memdir.extract} begins a turn of its model, or has
    * changed memories; `session-notes` when an update of notes begins a turn; `dream` when {@link Memdir.dream} begins
-   * one, is at a file (with the code `updating`), or has changed memories; each of the three with the code `said` for
-   * what its model says in a turn; `instructions` for each file of instructions that is loaded for the first time, or
-   * has changed since.
+   * one, is at a file (with the code `updating`), tells what its model says in a turn (with the code `said`), or has
+   * changed memories; `instructions` for each file of instructions that is loaded for the first time, or has changed
+   * since.
    */
   kind: string;
   /** Relative to the store, when it is about one file; absolute in `instructions`. */

@@ -356,7 +356,7 @@ pub const RUN_MAX_CALLS: u32 = 200;
 pub const RUN_MAX_TOKENS: u64 = 200_000;
 /// Bytes that the tools answer with in one turn of a background run; further calls wait for the next one.
 pub const RUN_TURN_BYTES: usize = 200_000;
-/// Characters of what a model says in a turn of such a run that an event tells.
+/// Characters of what a model says in a turn of a dream that an event tells.
 pub const TURN_TOLD_CHARS: usize = 300;
 /// Tokens of one answer in a background run.
 pub const RUN_ANSWER_TOKENS: u32 = 8_192;

@@ -2067,8 +2067,8 @@ class Event:
         kind: `warning`; `team-sync` when `memory.team.watch` has synced something;
             `extract-memories` when `extract` begins a turn of its model, or has changed memories;
             `session-notes` when an update of notes begins a turn; `dream` when `dream` begins one,
-            is at a file (with the code `updating`), or has changed memories; each of the three with
-            the code `said` for what its model says in a turn;
+            is at a file (with the code `updating`), tells what its model says in a turn (with the
+            code `said`), or has changed memories;
             `instructions` when a file of instructions is loaded for the first time, or has changed.
         path: Relative to the store, when it is about one file; absolute for `instructions`.
         code: A code of reports, when it is about something cut or skipped; for `instructions` why

@@ -24,6 +24,8 @@ pub(crate) struct Plan {
     pub tools: Vec<ToolDefinition>,
     pub max_turns: u32,
     pub max_tokens: u64,
+    /// Whether whoever watches is told what the model says (facts 7.4).
+    pub tells: bool,
 }
 
 /// How far a run came.
@@ -96,7 +98,9 @@ pub(crate) async fn run(
             }
         };
         ran.usage.add(answer.usage);
-        if let Some(said) = said(plan.purpose, model, &answer) {
+        if plan.tells
+            && let Some(said) = said(plan.purpose, model, &answer)
+        {
             host.emit(said);
         }
         if answer.calls.is_empty() {
@@ -143,8 +147,7 @@ pub(crate) async fn run(
     Ok(ran)
 }
 
-/// What the model said in a turn, and how many tools it calls, for whoever shows how a run goes on (facts 7.4);
-/// none when it only calls tools.
+/// What the model said in a turn, and how many tools it calls; none when it only calls tools.
 fn said(purpose: &str, model: &Model, answer: &ToolAnswer) -> Option<Event> {
     let line = one_line(&model.hide(&answer.text));
     let text = redact_secrets(text::trim(&line));

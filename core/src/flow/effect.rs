@@ -135,7 +135,7 @@ pub struct Event {
     pub path: Option<String>,
     /// A code of [`crate::report::ReportCode`] when the event is about something cut or skipped; in
     /// `instructions` why the file was loaded; `updating` where a `dream` is at a file; `said` for what
-    /// the model of a background run says in a turn.
+    /// its model says in a turn.
     pub code: Option<String>,
     /// One line in plain words.
     pub message: String,

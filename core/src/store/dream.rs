@@ -275,6 +275,7 @@ impl Store {
             tools: definitions(),
             max_turns: DREAM_MAX_TURNS,
             max_tokens: RUN_MAX_TOKENS,
+            tells: true,
         };
         let ran = agent::run(host, model, &*desk, plan, on_terminal).await?;
         let mut dream = Dream::new(DreamOutcome::Done);

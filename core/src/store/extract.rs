@@ -400,6 +400,7 @@ impl Store {
                 tools: task.tools,
                 max_turns: task.max_turns,
                 max_tokens: task.max_tokens,
+                tells: false,
             };
             let ran = agent::run(host, model, &run.desk, plan, on_terminal).await?;
             let ended = Ended {

@@ -516,6 +516,7 @@ impl SessionNotes {
                 tools,
                 max_turns: SESSION_MAX_TURNS,
                 max_tokens: RUN_MAX_TOKENS,
+                tells: false,
             },
             report,
             shown,
