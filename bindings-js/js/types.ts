@@ -694,7 +694,7 @@ export interface MemdirEvent {
    * A {@link ReportCode} when it is about something cut or skipped. In `instructions` why the file was loaded (facts
    * 10.4): `session-start` or, once after {@link Memdir.compacted}, `compact`; `include` for what another one
    * imports; `path-glob-match` for a rule about a file that is touched, `nested-traversal` for what the folders
-   * on the way to it have.
+   * on the way to it have. In `dream` `updating` or `said`, or null.
    */
   code: string | null;
   /** One line in plain words. */

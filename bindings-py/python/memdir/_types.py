@@ -2073,7 +2073,8 @@ class Event:
         path: Relative to the store, when it is about one file; absolute for `instructions`.
         code: A code of reports, when it is about something cut or skipped; for `instructions` why
             the file was loaded: `session-start`, `compact`, `include` (another one imports it),
-            `path-glob-match` or `nested-traversal` (it came with a file that was touched).
+            `path-glob-match` or `nested-traversal` (it came with a file that was touched). For
+            `dream`, `updating` or `said`, if any.
         message: One line in plain words; how many memories went which way for `team-sync`.
 
     """

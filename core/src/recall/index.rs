@@ -226,17 +226,14 @@ impl Index {
     /// The terms that a misspelt one may mean, with how many letters differ: it is a word of some
     /// length, and they begin alike.
     pub(super) fn near(&self, term: &str) -> impl Iterator<Item = (&str, usize)> {
-        let (first, length) = shape(term).unwrap_or_default();
-        let most = match length {
-            0 => 0,
-            NEAR_LONG_LETTERS.. => 2,
-            _ => 1,
-        };
-        (length.saturating_sub(most)..=length.saturating_add(most))
-            .filter_map(move |length| self.vocabulary.get(&(first, length)))
-            .flatten()
-            .map(move |known| (known.as_str(), osa_distance(term, known)))
-            .filter(move |(_, differ)| (1..=most).contains(differ))
+        shape(term).into_iter().flat_map(move |(first, length)| {
+            let most = if length < NEAR_LONG_LETTERS { 1 } else { 2 };
+            (length.saturating_sub(most)..=length.saturating_add(most))
+                .filter_map(move |length| self.vocabulary.get(&(first, length)))
+                .flatten()
+                .map(move |known| (known.as_str(), osa_distance(term, known)))
+                .filter(move |(_, differ)| *differ <= most)
+        })
     }
 
     /// Counts one chunk of a document; gives how many words it has.

@@ -5,8 +5,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use memdir_team_server::{Address, Limits, Server};
+use tokio::task::JoinSet;
 
-use crate::bed::{Bed, Folder, Kind, temporary, unhurried};
+use crate::bed::{Answer, Bed, Folder, Kind, User, temporary, unhurried};
 use crate::postgres::Postgres;
 
 const REPO: &str = "acme/app";
@@ -97,6 +98,16 @@ async fn connections_that_hang_are_given_up() {
     drop(held);
 }
 
+/// Pulls at once, more than there are connections for reading.
+async fn pulls(user: &User) -> Vec<Answer> {
+    let mut asking = JoinSet::new();
+    for _ in 0..32 {
+        let user = user.clone();
+        asking.spawn(async move { user.pull(REPO).await });
+    }
+    asking.join_all().await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_gone_takes_nothing_with_it() {
     let bed = Bed::new(Kind::Sqlite).await;
@@ -116,8 +127,15 @@ async fn a_file_that_is_gone_takes_nothing_with_it() {
     ada.put(REPO, &[("if-match", "*")], &[("a.md", "lost")])
         .await
         .is(503, "unavailable");
+    // So many at once that each needs a connection of its own: none may stay that leads into it.
+    for answer in pulls(&ada).await {
+        answer.is(503, "unavailable");
+    }
     std::fs::rename(&away, path).unwrap();
     bed.client.get("/ready").await.is(200, "");
+    for answer in pulls(&ada).await {
+        answer.is(200, "");
+    }
     ada.force(REPO, &[("a.md", "b")]).await.is(200, "");
     assert_eq!(ada.pull(REPO).await.json()["version"], 2);
 }
