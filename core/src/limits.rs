@@ -217,7 +217,7 @@ pub const NEAR_LONG_LETTERS: usize = 9;
 /// What a word counts for that is only near to the one asked for.
 pub const NEAR_WEIGHT: f64 = 0.7;
 /// Words of a query that stand in no memory and are looked up in this way.
-pub const NEAR_MAX_WORDS: usize = 24;
+pub const NEAR_MAX_WORDS: usize = 8;
 /// What a piece of two letters that stands in no memory counts for among the words of a query.
 pub const UNKNOWN_PIECE_WEIGHT: f64 = 0.35;
 /// What a piece that begins with Hiragana counts for.
