@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
-use rapidhash::v3::{DEFAULT_RAPID_SECRETS, rapidhash_v3_nano_inline};
 use rustc_hash::FxBuildHasher;
 use strsim::osa_distance;
 
-use super::tokens::{Part, Word, chunks, is_unspaced, parts_of, words_of};
+use super::chunks::{Keyed, key, keyed};
+use super::tokens::{Part, Word, is_unspaced, parts_of, words_of};
 use crate::limits::{
     BODY_WEIGHT, CHUNK_CACHED_BYTES, DESCRIPTION_WEIGHT, FILE_NAME_WEIGHT, INDEX_MIN_WASTE,
     NAME_WEIGHT, NEAR_LONG_LETTERS, NEAR_MIN_LETTERS, TYPE_WEIGHT,
@@ -19,22 +19,23 @@ use crate::memory::MemoryHeader;
 /// 10,000 memories fits into few pieces of memory, which is what its speed comes from.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// By chunk: its number, or [`NONE`] when no query finds it.
-    chunks: HashMap<u64, u32, FxBuildHasher>,
+    /// By chunk.
+    chunks: HashMap<u64, Chunk, FxBuildHasher>,
     /// By term: the first link of the chunks that have it.
     terms: HashMap<u64, u32, FxBuildHasher>,
     links: Vec<Link>,
     /// By first letter and length: the terms of small letters that a misspelt word may mean.
     vocabulary: HashMap<(u8, usize), Vec<String>, FxBuildHasher>,
-    /// By number of a chunk.
-    known: Vec<Chunk>,
+    /// By number of a chunk: the last of its postings.
+    last: Vec<u32>,
     postings: Vec<Posting>,
+    draft: Draft,
     /// By number of a document: its path, empty when it was taken out.
     paths: Vec<String>,
     /// By number of a document: its words that are counted, [`NONE`] when it was taken out.
     lengths: Vec<u32>,
-    /// By number of a document: how many postings it has.
-    spread: Vec<u32>,
+    /// By number of a document: its first posting, or that of the next one when it has none.
+    begins: Vec<u32>,
     /// Postings of documents that were taken out.
     waste: u64,
     /// By number of a document: from which reading of the store it comes.
@@ -48,15 +49,49 @@ pub struct Index {
 /// No chunk, no posting, no document.
 const NONE: u32 = u32::MAX;
 
+/// The number that all chunks share which no query finds: counted like any other, and not kept.
+const UNSOUGHT: u32 = 0;
+
 /// A chunk that was met.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
+    /// [`UNSOUGHT`] when no query finds it.
+    number: u32,
     /// How many words it has.
     words: u32,
-    /// The last of its postings.
-    last: u32,
-    /// The last document that had it.
-    document: u32,
+}
+
+/// What is counted of the document that is being put in. No branch here depends on which chunk comes
+/// next, because a processor that guesses wrong at each of millions spends most of its time on that.
+#[derive(Debug, Default)]
+struct Draft {
+    /// By number of a chunk: what it counts, 0 when it was not met.
+    weights: Vec<f32>,
+    /// The numbers of those that were met, in this order, as many as `distinct` says; one place more
+    /// than there are chunks.
+    met: Vec<u32>,
+    distinct: usize,
+    /// Words.
+    length: u32,
+}
+
+impl Draft {
+    #[inline]
+    fn count(&mut self, chunk: Chunk, weight: f32) {
+        self.length = self.length.saturating_add(chunk.words);
+        let sum = self.weights.get_mut(chunk.number as usize);
+        if let (Some(sum), Some(met)) = (sum, self.met.get_mut(self.distinct)) {
+            *met = chunk.number;
+            self.distinct = self.distinct.wrapping_add(usize::from(*sum == 0.0));
+            *sum += weight;
+        }
+    }
+
+    /// Makes room for one chunk more.
+    fn grow(&mut self) {
+        self.weights.push(0.0);
+        self.met.resize(self.weights.len().saturating_add(1), NONE);
+    }
 }
 
 /// A chunk that has a term, and the next one that has it.
@@ -66,19 +101,13 @@ struct Link {
     next: u32,
 }
 
-/// What a chunk counts in a document: each time by the weight of its field.
+/// What a chunk counts in a document: each time by the weight of its field. Which document that is,
+/// its place says: there are millions of these, and what is written costs more than a search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Posting {
-    pub document: u32,
-    pub weight: f32,
+struct Posting {
+    weight: f32,
     /// The posting of the same chunk in the document before.
     previous: u32,
-}
-
-/// 64 bits, the same on every machine. Two words of a store that share a key are less likely than a
-/// broken disk, and would only be counted as one.
-fn key(text: &str) -> u64 {
-    rapidhash_v3_nano_inline::<true, false>(text.as_bytes(), &DEFAULT_RAPID_SECRETS)
 }
 
 /// First letter and length of an English word that is long enough to be known when it is misspelt.
@@ -111,15 +140,22 @@ impl Index {
             (TYPE_WEIGHT, kind),
             (BODY_WEIGHT, text.get(body..)),
         ];
-        let before = self.postings.len();
-        let mut length = 0_u32;
+        // A word has four letters and a blank.
+        let mut met = Vec::with_capacity(text.len() / 5);
         for (weight, text) in fields {
-            for chunk in chunks(text.unwrap_or_default()) {
-                length = length.saturating_add(self.count(chunk, number, weight));
+            let text = text.unwrap_or_default();
+            // First all keys, then all that is known by them: so one look into a large table need
+            // not wait for the one before.
+            keyed(text, &mut met);
+            for Keyed { key, start, end } in met.drain(..) {
+                match self.chunks.get(&key) {
+                    Some(&chunk) => self.draft.count(chunk, weight),
+                    None => self.count_new(key, text.get(start..end).unwrap_or_default(), weight),
+                }
             }
         }
-        let spread = self.postings.len().saturating_sub(before);
-        self.spread.push(number_of(spread));
+        self.begins.push(number_of(self.postings.len()));
+        let length = self.finish();
         self.length = self.length.saturating_add(u64::from(length));
         self.numbers.insert(header.path.clone(), number);
         self.paths.push(header.path.clone());
@@ -139,11 +175,9 @@ impl Index {
             )
         {
             path.clear();
-            let spread = self
-                .spread
-                .get(number as usize)
-                .copied()
-                .unwrap_or_default();
+            let begins = |number: u32| self.begins.get(number as usize).copied();
+            let end = begins(number.saturating_add(1)).unwrap_or(number_of(self.postings.len()));
+            let spread = end.saturating_sub(begins(number).unwrap_or(end));
             self.waste = self.waste.saturating_add(u64::from(spread));
             self.length = self.length.saturating_sub(u64::from(*length));
             *length = NONE;
@@ -211,16 +245,42 @@ impl Index {
             .filter(|length| *length != NONE)
     }
 
-    /// Where a term stands: for each chunk that has it, the places of that.
-    pub(super) fn find(&self, term: &str) -> impl Iterator<Item = &Posting> {
+    /// Where a term stands: for each chunk that has it, the documents with what it counts there.
+    pub(super) fn find(&self, term: &str) -> impl Iterator<Item = (u32, f32)> {
         let link = |at: u32| self.links.get(at as usize);
-        let posting = |at: u32| self.postings.get(at as usize);
         let first = self.terms.get(&key(term)).copied().and_then(link);
         std::iter::successors(first, move |before| link(before.next))
-            .filter_map(|link| self.known.get(link.chunk as usize))
-            .flat_map(move |chunk| {
-                std::iter::successors(posting(chunk.last), move |after| posting(after.previous))
+            .filter_map(|link| self.last.get(link.chunk as usize))
+            .flat_map(move |last| {
+                let mut at = *last;
+                let mut document = self.begins.len();
+                std::iter::from_fn(move || {
+                    let posting = self.postings.get(at as usize)?;
+                    document = self.document_of(at, document);
+                    at = posting.previous;
+                    Some((number_of(document), posting.weight))
+                })
             })
+    }
+
+    /// The document that has a posting, which is none after `last`: it is looked for near that, and
+    /// then ever further.
+    fn document_of(&self, posting: u32, last: usize) -> usize {
+        let mut step = 1;
+        let mut first = last;
+        while self
+            .begins
+            .get(first)
+            .is_none_or(|begins| *begins > posting)
+            && first > 0
+        {
+            first = first.saturating_sub(step);
+            step = step.saturating_mul(2);
+        }
+        let near = self.begins.get(first..).unwrap_or_default();
+        let near = near.get(..=last.saturating_sub(first)).unwrap_or(near);
+        let before = near.partition_point(|begins| *begins <= posting);
+        first.saturating_add(before).saturating_sub(1)
     }
 
     /// The terms that a misspelt one may mean, with how many letters differ: it is a word of some
@@ -236,66 +296,93 @@ impl Index {
         })
     }
 
-    /// Counts one chunk of a document; gives how many words it has.
+    /// Counts one chunk of a document.
     #[inline]
-    fn count(&mut self, chunk: &str, document: u32, weight: f32) -> u32 {
-        match self.chunks.get(&key(chunk)) {
-            Some(&number) => self.bump(number, document, weight),
-            None => self.count_new(chunk, document, weight),
+    fn count(&mut self, key: u64, chunk: &str, weight: f32) {
+        match self.chunks.get(&key) {
+            Some(&chunk) => self.draft.count(chunk, weight),
+            None => self.count_new(key, chunk, weight),
         }
     }
 
     #[cold]
-    fn count_new(&mut self, chunk: &str, document: u32, weight: f32) -> u32 {
+    fn count_new(&mut self, key_of_chunk: u64, chunk: &str, weight: f32) {
         if chunk.len() <= CHUNK_CACHED_BYTES || !chunk.contains(is_unspaced) {
-            let number = self.learn(chunk, &words_of(chunk));
-            return self.bump(number, document, weight);
+            let chunk = self.learn(key_of_chunk, |each| words_of(chunk, each));
+            return self.draft.count(chunk, weight);
         }
         // A sentence of a script without blanks stands only once: its parts are what comes again.
-        let mut words = 0_u32;
-        parts_of(chunk, &mut |part| {
-            let counted = match part {
-                Part::Word(word) => self.count(word, document, weight),
-                Part::Piece(piece) => {
-                    let number = match self.chunks.get(&key(piece)) {
-                        Some(&number) => number,
-                        None => self.learn(piece, &[Word::plain(piece.to_owned())]),
-                    };
-                    self.bump(number, document, weight)
-                }
-            };
-            words = words.saturating_add(counted);
+        parts_of(chunk, &mut |part| match part {
+            Part::Word(word) => self.count(key(word), word, weight),
+            Part::Piece(piece) => {
+                let key = key(piece);
+                let chunk = match self.chunks.get(&key) {
+                    Some(&chunk) => chunk,
+                    None => self.learn(key, |each| each(Word::plain(piece.to_owned()))),
+                };
+                self.draft.count(chunk, weight);
+            }
         });
-        words
     }
 
-    fn learn(&mut self, chunk: &str, words: &[Word]) -> u32 {
-        let number = if words.is_empty() {
-            NONE
-        } else {
-            number_of(self.known.len())
-        };
-        for term in words.iter().flat_map(Word::terms) {
-            let link = number_of(self.links.len());
-            let next = self.terms.insert(key(term), link);
-            if next.is_none() {
-                self.note(term);
+    /// Keeps what was counted of a document; gives how many words it has.
+    fn finish(&mut self) -> u32 {
+        let distinct = std::mem::take(&mut self.draft.distinct);
+        let Draft { weights, met, .. } = &mut self.draft;
+        for &number in met.iter().take(distinct) {
+            let number = number as usize;
+            if let (Some(weight), Some(last)) = (weights.get_mut(number), self.last.get_mut(number))
+            {
+                let previous = std::mem::replace(last, number_of(self.postings.len()));
+                self.postings.push(Posting {
+                    weight: std::mem::take(weight),
+                    previous,
+                });
             }
-            self.links.push(Link {
-                chunk: number,
-                next: next.unwrap_or(NONE),
-            });
         }
-        if number != NONE {
-            let words = number_of(words.len());
-            self.known.push(Chunk {
+        std::mem::take(&mut self.draft.length)
+    }
+
+    /// Keeps which terms a new chunk has: those of the words that are handed on.
+    fn learn(&mut self, key_of_chunk: u64, words_of: impl FnOnce(&mut dyn FnMut(Word))) -> Chunk {
+        if self.last.is_empty() {
+            self.grow(); // that of all chunks that no query finds
+        }
+        let number = number_of(self.last.len());
+        let mut words = 0_u32;
+        words_of(&mut |word| {
+            words = words.saturating_add(1);
+            word.terms().for_each(|term| self.link(term, number));
+        });
+        let chunk = if words == 0 {
+            Chunk {
+                number: UNSOUGHT,
                 words,
-                last: NONE,
-                document: NONE,
-            });
+            }
+        } else {
+            self.grow();
+            Chunk { number, words }
+        };
+        self.chunks.insert(key_of_chunk, chunk);
+        chunk
+    }
+
+    /// Makes room for one chunk more.
+    fn grow(&mut self) {
+        self.last.push(NONE);
+        self.draft.grow();
+    }
+
+    fn link(&mut self, term: &str, chunk: u32) {
+        let link = number_of(self.links.len());
+        let next = self.terms.insert(key(term), link);
+        if next.is_none() {
+            self.note(term);
         }
-        self.chunks.insert(key(chunk), number);
-        number
+        self.links.push(Link {
+            chunk,
+            next: next.unwrap_or(NONE),
+        });
     }
 
     /// Keeps a new term, should it be a word that may be misspelt.
@@ -304,51 +391,5 @@ impl Index {
             let alike = self.vocabulary.entry(shape).or_default();
             alike.push(term.to_owned());
         }
-    }
-
-    #[inline]
-    fn bump(&mut self, number: u32, document: u32, weight: f32) -> u32 {
-        let Some(chunk) = self.known.get_mut(number as usize) else {
-            return 0;
-        };
-        if chunk.document == document {
-            if let Some(posting) = self.postings.get_mut(chunk.last as usize) {
-                posting.weight += weight;
-            }
-        } else {
-            let previous = std::mem::replace(&mut chunk.last, number_of(self.postings.len()));
-            chunk.document = document;
-            self.postings.push(Posting {
-                document,
-                weight,
-                previous,
-            });
-        }
-        chunk.words
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::key;
-
-    #[test]
-    fn short_words_have_keys_of_their_own() {
-        let letters: Vec<String> = ('a'..='z').map(String::from).collect();
-        let mut words = vec![String::new()];
-        let mut all = letters.clone();
-        for _ in 0..3 {
-            words = words
-                .iter()
-                .flat_map(|word| letters.iter().map(move |letter| format!("{word}{letter}")))
-                .collect();
-            all.extend(words.clone());
-        }
-        all.extend((0..20_000).map(|number| format!("note-{number}")));
-        let words: HashSet<&String> = all.iter().collect();
-        let keys: HashSet<u64> = all.iter().map(|word| key(word)).collect();
-        assert_eq!(keys.len(), words.len());
     }
 }

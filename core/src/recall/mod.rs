@@ -2,6 +2,7 @@
 //! flow that reads the store is `store::recall`; here is what it decides by.
 
 mod budget;
+mod chunks;
 mod index;
 mod rank;
 mod render;

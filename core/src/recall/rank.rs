@@ -8,9 +8,10 @@ use std::sync::Arc;
 use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
+use super::chunks::chunks;
 use super::index::Index;
 use super::stem::is_question_word;
-use super::tokens::{Word, chunks, tokenize};
+use super::tokens::{Word, tokenize};
 use crate::limits::{
     AGE_HALF_DAYS, AGE_WEIGHT, BM25_B, BM25_K1, COMPANY_BONUS, CONFIDENCE_FLOOR, EVIDENCE_LEAST,
     EVIDENCE_WEIGHT, GRAMMAR_WEIGHT, LONELY_EVIDENCE, LONELY_STRENGTH, NEAR_MAX_WORDS, NEAR_WEIGHT,
@@ -307,14 +308,14 @@ impl<'a> Terms<'a> {
             return Arc::clone(known);
         }
         let mut having = Vec::new();
-        for posting in self.index.find(term) {
-            if let Some(count) = self.counts.get_mut(posting.document as usize)
-                && self.index.words(posting.document).is_some()
+        for (document, weight) in self.index.find(term) {
+            if let Some(count) = self.counts.get_mut(document as usize)
+                && self.index.words(document).is_some()
             {
                 if *count == 0.0 {
-                    having.push(posting.document);
+                    having.push(document);
                 }
-                *count += posting.weight;
+                *count += weight;
             }
         }
         let rarity = self.index.rarity(having.len() as f64);

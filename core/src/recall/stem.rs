@@ -232,39 +232,40 @@ pub(super) fn is_question_word(word: &str) -> bool {
     QUESTION_WORDS.binary_search(&word).is_ok()
 }
 
-/// For each letter of the alphabet the lengths of the stop words that begin with it, a bit each: most
-/// words are told apart by it alone.
-const STOP_WORD_LENGTHS: [u16; 26] = stop_word_lengths();
+/// For each letter of the alphabet where the stop words begin that begin with it, and at last where
+/// all end.
+const STOP_WORD_STARTS: [usize; 27] = stop_word_starts();
 
 #[expect(
     clippy::indexing_slicing,
     reason = "evaluated at compile time, where it cannot fail"
 )]
-const fn stop_word_lengths() -> [u16; 26] {
-    let mut lengths = [0; 26];
+const fn stop_word_starts() -> [usize; 27] {
+    let mut starts = [0; 27];
     let mut at = 0;
     while at < STOP_WORDS.len() {
-        let word = STOP_WORDS[at].as_bytes();
-        lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+        // How many begin with a letter before each.
+        let mut letter = (STOP_WORDS[at].as_bytes()[0] - b'a') as usize + 1;
+        while letter < 27 {
+            starts[letter] += 1;
+            letter += 1;
+        }
         at += 1;
     }
-    lengths
+    starts
 }
 
 /// Whether a lower-case word says nothing by itself.
 pub(super) fn is_stop_word(word: &str) -> bool {
-    let first = word
-        .bytes()
-        .next()
-        .map_or(0, |byte| byte.wrapping_sub(b'a'));
-    let lengths = STOP_WORD_LENGTHS.get(usize::from(first)).copied();
-    let has_length = |lengths: u16| {
-        let length = u32::try_from(word.len()).unwrap_or(u32::MAX);
-        lengths
-            .checked_shr(length)
-            .is_some_and(|rest| rest & 1 == 1)
+    let Some(first) = word.bytes().next() else {
+        return false;
     };
-    lengths.is_some_and(has_length) && STOP_WORDS.binary_search(&word).is_ok()
+    let letter = usize::from(first.wrapping_sub(b'a'));
+    let Some([start, end]) = STOP_WORD_STARTS.get(letter..letter.saturating_add(2)) else {
+        return false;
+    };
+    let alike = STOP_WORDS.get(*start..*end).unwrap_or_default();
+    alike.contains(&word)
 }
 
 /// Endings that are taken off after that of a plural, the first that fits and only that one, with what

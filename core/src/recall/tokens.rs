@@ -11,6 +11,7 @@ use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::chunks::chunks;
 use super::stem::{is_stop_word, is_weak, stem};
 use crate::limits::{CHUNK_MAX_BYTES, WORD_MAX_BYTES};
 
@@ -62,115 +63,11 @@ impl Word {
 /// left out. English words are stems: what they are is not for people to read.
 #[must_use]
 pub fn tokenize(text: &str) -> Vec<Word> {
-    chunks(text).flat_map(words_of).collect()
-}
-
-/// What a byte is to a chunk.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// Ends it.
-    Separator,
-    /// Belongs to it, but for its ends: what identifiers, paths and numbers are joined by.
-    Connector,
-    /// Belongs to it: letters, digits, and all that is not ASCII.
-    Letter,
-}
-
-const CLASSES: [Class; 256] = classes();
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "evaluated at compile time, where it cannot fail"
-)]
-const fn classes() -> [Class; 256] {
-    let mut classes = [Class::Separator; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80.. => Class::Letter,
-            b'_' | b'-' | b'.' | b'/' | b'\\' | b':' | b'\'' | b'@' => Class::Connector,
-            _ => Class::Separator,
-        };
-        byte += 1;
+    let mut words = Vec::new();
+    for chunk in chunks(text) {
+        words_of(chunk, &mut |word| words.push(word));
     }
-    classes
-}
-
-fn class(byte: u8) -> Class {
-    CLASSES
-        .get(usize::from(byte))
-        .copied()
-        .unwrap_or(Class::Separator)
-}
-
-/// The chunks of a text: runs without blanks and ASCII punctuation, joined by connectors.
-pub(super) fn chunks(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let is_letter = |&byte: &u8| class(byte) == Class::Letter;
-        let start = rest.as_bytes().iter().position(is_letter)?;
-        let mut bytes = rest.as_bytes().get(start..)?;
-        // A connector at the end is punctuation.
-        let mut joined = start;
-        let end = loop {
-            let letters = letters(bytes);
-            let end = joined.saturating_add(letters);
-            bytes = bytes.get(letters..)?;
-            let is_connector = |byte: &&u8| class(**byte) == Class::Connector;
-            let connectors = bytes.iter().take_while(is_connector).count();
-            bytes = bytes.get(connectors..)?;
-            joined = end.saturating_add(connectors);
-            if connectors == 0 || !bytes.first().is_some_and(is_letter) {
-                break end;
-            }
-        };
-        let chunk = rest.get(start..end)?;
-        rest = rest.get(joined..)?;
-        Some(chunk)
-    })
-}
-
-/// How many letters there are before anything else; eight bytes at a time, because a loop over
-/// bytes spends most of its time on guessing where a word ends.
-fn letters(bytes: &[u8]) -> usize {
-    let mut rest = bytes;
-    while let Some((eight, after)) = rest.split_first_chunk() {
-        let others = !letters_of(u64::from_le_bytes(*eight)) & HIGH;
-        if others != 0 {
-            let letters = others.trailing_zeros() / 8;
-            return bytes
-                .len()
-                .saturating_sub(rest.len())
-                .saturating_add(letters as usize);
-        }
-        rest = after;
-    }
-    let tail = rest
-        .iter()
-        .take_while(|byte| class(**byte) == Class::Letter);
-    bytes
-        .len()
-        .saturating_sub(rest.len())
-        .saturating_add(tail.count())
-}
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-/// The highest bit of each of eight bytes.
-const HIGH: u64 = 0x80 * ONES;
-
-/// Sets the highest bit of each byte that is a letter, as [`Class::Letter`] says; the others mean
-/// nothing.
-fn letters_of(eight: u64) -> u64 {
-    let low = eight & !HIGH;
-    let small = low | (0x20 * ONES);
-    eight | between(small, b'a', b'z') | between(low, b'0', b'9')
-}
-
-/// Sets the highest bit of each byte that lies between the two; all are below 128.
-fn between(bytes: u64, least: u8, most: u8) -> u64 {
-    let at_least = bytes.wrapping_add((0x80 - u64::from(least)) * ONES);
-    let above = bytes.wrapping_add((0x7F - u64::from(most)) * ONES);
-    at_least & !above
+    words
 }
 
 /// What a chunk consists of.
@@ -267,13 +164,15 @@ fn is_normal(c: char) -> bool {
 }
 
 /// The words of one chunk.
-pub(super) fn words_of(chunk: &str) -> Vec<Word> {
-    let mut words = Vec::new();
+pub(super) fn words_of(chunk: &str, each: &mut dyn FnMut(Word)) {
     parts_of(chunk, &mut |part| match part {
-        Part::Piece(piece) => words.push(Word::plain(piece.to_owned())),
-        Part::Word(word) => words.extend(word_of(word)),
+        Part::Piece(piece) => each(Word::plain(piece.to_owned())),
+        Part::Word(word) => {
+            if let Some(word) = word_of(word) {
+                each(word);
+            }
+        }
     });
-    words
 }
 
 /// A word by itself; none when it says nothing.
@@ -291,18 +190,18 @@ pub(super) fn word_of(word: &str) -> Option<Word> {
             return None;
         }
         if !lower.contains('\'') && !has_humps(word) {
-            return Some(Word::plain(english(&lower)));
+            return Some(Word::plain(english(lower)));
         }
     }
     identifier(word)
 }
 
 /// A word of lower-case ASCII letters.
-fn english(word: &str) -> String {
+fn english(word: String) -> String {
     if word.len() > WORD_MAX_BYTES {
-        return short(word).to_owned();
+        return short(&word).to_owned();
     }
-    stem(word.to_owned())
+    stem(word)
 }
 
 /// A chunk of ASCII with digits, connectors or humps: found by all of its letters, so that every
@@ -316,11 +215,10 @@ fn identifier(chunk: &str) -> Option<Word> {
         for part in humps(piece) {
             let part = singular(part);
             let start = whole.len();
-            whole.extend(
-                part.bytes()
-                    .filter(u8::is_ascii_alphanumeric)
-                    .map(|byte| char::from(byte.to_ascii_lowercase())),
-            );
+            whole.extend(part.split('\''));
+            if let Some(part) = whole.get_mut(start..) {
+                part.make_ascii_lowercase();
+            }
             let part = whole.get(start..).unwrap_or_default();
             count = count.saturating_add(u32::from(!part.is_empty()));
             if part.len() < 2 {
@@ -329,18 +227,18 @@ fn identifier(chunk: &str) -> Option<Word> {
             if !is_plain(part) {
                 insert(&mut parts, short(part).to_owned());
             } else if !is_stop_word(part) {
-                insert(&mut parts, english(part));
+                insert(&mut parts, english(part.to_owned()));
             }
         }
     }
     match count {
         0 => return None,
-        1 => return Some(Word::plain(term_of(&whole))),
+        1 => return Some(Word::plain(term_of(whole))),
         _ => {}
     }
     let is_word = is_plain(&whole);
     let whole =
-        (chunk.len() <= CHUNK_MAX_BYTES).then(|| if is_word { english(&whole) } else { whole });
+        (chunk.len() <= CHUNK_MAX_BYTES).then(|| if is_word { english(whole) } else { whole });
     Some(Word { whole, parts })
 }
 
@@ -352,11 +250,11 @@ fn insert(terms: &mut Vec<String>, term: String) {
 }
 
 /// What lower-case letters and digits are found by.
-fn term_of(word: &str) -> String {
-    if is_plain(word) {
+fn term_of(word: String) -> String {
+    if is_plain(&word) {
         english(word)
     } else {
-        short(word).to_owned()
+        short(&word).to_owned()
     }
 }
 
