@@ -123,15 +123,20 @@ export interface Listing {
   incomplete: boolean;
 }
 
-/** One file of `read-many`. */
-export type Head = { content: Uint8Array } | { failed: Failure };
+/** What `read-many` read, as it crosses to the core: the contents one behind the other, and for each
+ * file its bytes among them, or -1 for one that failed, whose failures stand in their order. */
+export interface Heads {
+  contents: Uint8Array;
+  lengths: Int32Array;
+  failures: Failure[];
+}
 
 /** How an effect went. */
 export type Outcome =
   | "done"
   | { listing: Listing }
   | { content: Uint8Array }
-  | { heads: Head[] }
+  | { heads: Heads }
   | { stat: Stat }
   | { text: string }
   | { alive: boolean }

@@ -21,7 +21,7 @@ import {
 import { dirname, sep } from "node:path";
 
 import { beneath, type Beneath } from "./beneath.js";
-import { bytesOf, type Effects, type Head, type Listing, type Outcome, type Stat } from "./effects.js";
+import { bytesOf, type Effects, type Failure, type Heads, type Listing, type Outcome, type Stat } from "./effects.js";
 import { errno, Failed, failure, isADirectory, noRegularFile, notUtf8 } from "./failure.js";
 import { ownAsFolder } from "./owner.js";
 import { packEntry, PART, rowsFor } from "./pack.js";
@@ -33,6 +33,8 @@ const READ = constants.O_RDONLY | CAREFULLY;
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | CAREFULLY;
 /** Bytes that are read at a time when a file turns out longer than it was. */
 const CHUNK = 65_536;
+/** Stands for the length of what could not be read. */
+const FAILED = -1;
 /** Names that the system is asked for at a time. */
 const READ_AT_ONCE = 256;
 /** Files of a folder that are looked at before anything else may have its turn. */
@@ -174,60 +176,71 @@ export function* readMany({ paths, within, length }: Effects["read-many"]): Task
   const folders = beneath(within);
   try {
     const heads = yield* readHeads(paths, length, folders);
-    return { heads: folders.again() ? heads.map(unlessSwapped(paths, folders)) : heads };
+    return { heads: folders.again() ? withoutSwapped(heads, paths, folders) : heads };
   } finally {
     folders.close();
   }
 }
 
-/** What was read, unless a link has come into its way meanwhile. */
-function unlessSwapped(paths: string[], folders: Beneath): (head: Head, index: number) => Head {
-  return (head, index) => {
-    if ("failed" in head) {
-      return head;
+/** What was read, but for that into whose way a link has come meanwhile. */
+function withoutSwapped(heads: Heads, paths: string[], folders: Beneath): Heads {
+  const contents: Uint8Array[] = [];
+  const failures: Failure[] = [];
+  let end = 0;
+  let failed = 0;
+  const lengths = heads.lengths.map((length, index) => {
+    if (length < 0) {
+      failures.push(heads.failures[failed] as Failure);
+      failed += 1;
+      return length;
     }
+    const content = heads.contents.subarray(end, (end += length));
     try {
       folders.file(paths[index] as string);
-      return head;
+      contents.push(content);
+      return length;
     } catch (error) {
-      return { failed: failure(error) };
+      failures.push(failure(error));
+      return FAILED;
     }
-  };
+  });
+  return { contents: Buffer.concat(contents), lengths, failures };
 }
 
-function* readHeads(paths: string[], length: number, folders: Beneath): Task<Head[]> {
-  const heads: Head[] = [];
+function* readHeads(paths: string[], length: number, folders: Beneath): Task<Heads> {
   // One piece of memory for all: many small ones take longer than the reading.
   const buffer = Buffer.allocUnsafe(paths.length * length);
+  const lengths = new Int32Array(paths.length);
+  const failures: Failure[] = [];
   let end = 0;
-  for (const path of paths) {
-    const head = readHead(path, buffer.subarray(end, end + length), folders);
-    // One head behind the other, so that they can be handed over in one piece.
-    end += "content" in head ? head.content.length : 0;
-    heads.push(head);
+  for (const [index, path] of paths.entries()) {
+    try {
+      const count = readHead(path, buffer, end, length, folders);
+      lengths[index] = count;
+      end += count;
+    } catch (error) {
+      lengths[index] = FAILED;
+      // A FIFO: one that has no position, or nothing in it yet.
+      const isPipe = errno(error) === "ESPIPE" || errno(error) === "EAGAIN";
+      failures.push(failure(isPipe ? noRegularFile() : error));
+    }
     yield;
   }
-  return heads;
+  return { contents: buffer.subarray(0, end), lengths, failures };
 }
 
-/** One call reads a regular file as far as the buffer reaches. */
-function readHead(path: string, buffer: Buffer, folders: Beneath): Head {
+/** One call reads a regular file as far as there is room for it; gives how many bytes it read. */
+function readHead(path: string, buffer: Buffer, start: number, length: number, folders: Beneath): number {
+  const file = openToRead(folders.file(path));
   try {
-    const file = openToRead(folders.file(path));
-    try {
-      const count = readSync(file, buffer, 0, buffer.length, 0);
-      if (count === 0) {
-        // An empty file, or something else.
-        ensureRegular(file);
-      }
-      return { content: buffer.subarray(0, count) };
-    } finally {
-      closeSync(file);
+    const count = readSync(file, buffer, start, length, 0);
+    if (count === 0) {
+      // An empty file, or something else.
+      ensureRegular(file);
     }
-  } catch (error) {
-    // A FIFO: one that has no position, or nothing in it yet.
-    const isPipe = errno(error) === "ESPIPE" || errno(error) === "EAGAIN";
-    return { failed: failure(isPipe ? noRegularFile() : error) };
+    return count;
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,7 +1,7 @@
 // Hands outcomes to a flow, and takes what a scan found. What can be large crosses in a compact form,
 // for which the other side is src/packed.rs.
 
-import type { Failure, Head, Outcome, Stat } from "./effects.js";
+import type { Failure, Outcome, Stat } from "./effects.js";
 import type { Task } from "./turns.js";
 import type { MemoryHeader, MemoryType, ReportEntry, Scan } from "./types.js";
 
@@ -28,7 +28,8 @@ export function* answer(flow: Answerable, id: number, outcome: Outcome): Task<vo
       yield;
     }
   } else if (typeof outcome === "object" && "heads" in outcome) {
-    answerHeads(flow, id, outcome.heads);
+    const { contents, lengths, failures } = outcome.heads;
+    flow.answerHeads(id, contents, lengths, failures);
   } else {
     flow.answer(id, outcome);
   }
@@ -52,35 +53,6 @@ export function packEntry(numbers: Float64Array, row: number, invalidName: boole
     numbers[at + 6] = stat.inode ?? Number.NaN;
     numbers[at + 7] = stat.mode ?? Number.NaN;
   }
-}
-
-function answerHeads(flow: Answerable, id: number, heads: Head[]): void {
-  const contents: Uint8Array[] = [];
-  const failures: Failure[] = [];
-  const lengths = new Int32Array(heads.length);
-  heads.forEach((head, index) => {
-    if ("content" in head) {
-      contents.push(head.content);
-      lengths[index] = head.content.length;
-    } else {
-      failures.push(head.failed);
-      lengths[index] = -1;
-    }
-  });
-  flow.answerHeads(id, joined(contents), lengths, failures);
-}
-
-/** All pieces in one; without copying when they already stand one behind the other. */
-function joined(pieces: Uint8Array[]): Uint8Array {
-  const [first] = pieces;
-  let end = first?.byteOffset ?? 0;
-  for (const piece of pieces) {
-    if (piece.buffer !== first?.buffer || piece.byteOffset !== end) {
-      return Buffer.concat(pieces);
-    }
-    end += piece.length;
-  }
-  return first === undefined ? new Uint8Array() : new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset);
 }
 
 /** What a scan found, as it comes from the core. */

@@ -432,7 +432,7 @@ const OUTCOMES = {
     listing: { parts: [{ names: "a", numbers: Float64Array.of(-1, 0, 0, 0, 0, 0, 0, 0) }], incomplete: false },
   },
   Content: { content: Uint8Array.of(1) },
-  Heads: { heads: [{ content: Uint8Array.of(1) }, { failed: FAILURE }] },
+  Heads: { heads: { contents: Uint8Array.of(1), lengths: Int32Array.of(1, -1), failures: [FAILURE] } },
   Stat: {
     stat: { kind: "file", size: 1, mtimeMs: -1, mtimeNs: 1, ctimeMs: null, inode: 2 ** 53 - 1, mode: 0o600 },
   },

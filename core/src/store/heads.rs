@@ -7,6 +7,7 @@ use crate::flow::{Bytes, Failure, FailureCode, Head, Host, join_all};
 use crate::limits::{FRONTMATTER_MAX_BYTES, HEAD_BYTES, LARGE_MEMORY_BYTES};
 use crate::memory::{MemoryHeader, Scope, needs_more, parse_frontmatter};
 use crate::report::{ReportCode, ReportEntry};
+use crate::text;
 
 /// The heads of a few files in one step, and more of those whose frontmatter is longer.
 pub(super) async fn read_heads(
@@ -182,7 +183,7 @@ pub(crate) fn into_text(bytes: Vec<u8>, whole: bool) -> Result<String, (ReportCo
             }
         }
     };
-    if text.contains('\0') {
+    if text::has_nul(&text) {
         return Err((
             ReportCode::NulByte,
             "holds NUL characters, so it is no text; remove them or the file",
