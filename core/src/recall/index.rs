@@ -121,6 +121,20 @@ fn number_of(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(NONE)
 }
 
+/// Chunks whose postings are followed together: as many as a processor waits for at a time.
+const SIDE_BY_SIDE: usize = 16;
+
+/// The postings of one chunk, as far as they were followed.
+struct Trail {
+    /// Which of the terms that were asked for has the chunk.
+    term: usize,
+    /// The posting that comes next.
+    next: u32,
+    /// The document that came last.
+    document: usize,
+    found: Vec<(u32, f32)>,
+}
+
 impl Index {
     /// Puts a memory in, in the place of what was known of it. `text` is its beginning, as far as it
     /// is to be found by, of which the first `body` bytes are frontmatter. What a later `edition` of
@@ -245,22 +259,48 @@ impl Index {
             .filter(|length| *length != NONE)
     }
 
-    /// Where a term stands: for each chunk that has it, the documents with what it counts there.
-    pub(super) fn find(&self, term: &str) -> impl Iterator<Item = (u32, f32)> {
+    /// Where each of some terms stands: chunk by chunk, the documents with what it counts there. Some
+    /// chunks are followed side by side, since each step from one posting to the next waits for a
+    /// piece of memory that is far away.
+    pub(super) fn find(&self, terms: &[&str]) -> Vec<Vec<(u32, f32)>> {
         let link = |at: u32| self.links.get(at as usize);
-        let first = self.terms.get(&key(term)).copied().and_then(link);
-        std::iter::successors(first, move |before| link(before.next))
-            .filter_map(|link| self.last.get(link.chunk as usize))
-            .flat_map(move |last| {
-                let mut at = *last;
-                let mut document = self.begins.len();
-                std::iter::from_fn(move || {
-                    let posting = self.postings.get(at as usize)?;
-                    document = self.document_of(at, document);
-                    at = posting.previous;
-                    Some((number_of(document), posting.weight))
-                })
-            })
+        let mut trails = Vec::new();
+        for (term, text) in terms.iter().enumerate() {
+            let first = self.terms.get(&key(text)).copied().and_then(link);
+            let links = std::iter::successors(first, |before| link(before.next));
+            for last in links.filter_map(|link| self.last.get(link.chunk as usize)) {
+                trails.push(Trail {
+                    term,
+                    next: *last,
+                    document: self.begins.len(),
+                    found: Vec::new(),
+                });
+            }
+        }
+        for trails in trails.chunks_mut(SIDE_BY_SIDE) {
+            let mut ended = 0;
+            while ended < trails.len() {
+                ended = 0;
+                for trail in &mut *trails {
+                    if let Some(posting) = self.postings.get(trail.next as usize) {
+                        trail.document = self.document_of(trail.next, trail.document);
+                        trail.next = posting.previous;
+                        trail
+                            .found
+                            .push((number_of(trail.document), posting.weight));
+                    } else {
+                        ended += 1;
+                    }
+                }
+            }
+        }
+        let mut found = vec![Vec::new(); terms.len()];
+        for trail in trails {
+            if let Some(found) = found.get_mut(trail.term) {
+                found.extend(trail.found);
+            }
+        }
+        found
     }
 
     /// The document that has a posting, which is none after `last`: it is looked for near that, and

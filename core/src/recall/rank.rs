@@ -307,26 +307,45 @@ impl<'a> Terms<'a> {
         if let Some(known) = self.known.get(term) {
             return Arc::clone(known);
         }
-        let mut having = Vec::new();
-        for (document, weight) in self.index.find(term) {
-            if let Some(count) = self.counts.get_mut(document as usize)
-                && self.index.words(document).is_some()
-            {
-                if *count == 0.0 {
-                    having.push(document);
+        self.look_up(&[term]);
+        self.known.get(term).cloned().unwrap_or_default()
+    }
+
+    /// Looks up all terms of some words that were not yet.
+    fn meet(&mut self, words: &[Word]) {
+        let mut terms: Vec<&str> = words
+            .iter()
+            .flat_map(Word::terms)
+            .map(String::as_str)
+            .filter(|term| !self.known.contains_key(*term))
+            .collect();
+        terms.sort_unstable();
+        terms.dedup();
+        self.look_up(&terms);
+    }
+
+    fn look_up(&mut self, terms: &[&str]) {
+        for (term, found) in terms.iter().zip(self.index.find(terms)) {
+            let mut having = Vec::new();
+            for (document, weight) in found {
+                if let Some(count) = self.counts.get_mut(document as usize)
+                    && self.index.words(document).is_some()
+                {
+                    if *count == 0.0 {
+                        having.push(document);
+                    }
+                    *count += weight;
                 }
-                *count += weight;
             }
+            let rarity = self.index.rarity(having.len() as f64);
+            let mut count = |document: u32| {
+                let count = self.counts.get_mut(document as usize);
+                (document, count.map_or(0.0, std::mem::take))
+            };
+            let counts = having.into_iter().map(&mut count).collect();
+            let found = Arc::new(Term { rarity, counts });
+            self.known.insert((*term).to_owned(), found);
         }
-        let rarity = self.index.rarity(having.len() as f64);
-        let mut count = |document: u32| {
-            let count = self.counts.get_mut(document as usize);
-            (document, count.map_or(0.0, std::mem::take))
-        };
-        let counts = having.into_iter().map(&mut count).collect();
-        let found = Arc::new(Term { rarity, counts });
-        self.known.insert(term.to_owned(), Arc::clone(&found));
-        found
     }
 
     /// What a word that stands in no memory is taken for: the word of the memories that is nearest
@@ -417,6 +436,7 @@ impl Asked {
         let mut seen: HashSet<Word, FxBuildHasher> = HashSet::default();
         let mut weighed: Vec<Weighed> = Vec::new();
         let mut weight = 0.0;
+        terms.meet(words.get(..QUERY_MAX_WORDS).unwrap_or(&words));
         for word in words {
             if seen.len() < QUERY_MAX_WORDS && !seen.contains(&word) {
                 let known = terms.weigh(&word);
@@ -470,7 +490,7 @@ impl Weighed {
 }
 
 /// One term: how rare it is, and what it counts in each document that has it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Term {
     rarity: f64,
     counts: Vec<(u32, f32)>,
