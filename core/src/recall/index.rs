@@ -49,7 +49,8 @@ pub struct Index {
 /// No chunk, no posting, no document.
 const NONE: u32 = u32::MAX;
 
-/// The number that all chunks share which no query finds: counted like any other, and not kept.
+/// The number that all chunks share which no query finds: counted like any other, so that no branch
+/// tells them apart, and never looked for.
 const UNSOUGHT: u32 = 0;
 
 /// A chunk that was met.
@@ -162,10 +163,7 @@ impl Index {
             // not wait for the one before.
             keyed(text, &mut met);
             for Keyed { key, start, end } in met.drain(..) {
-                match self.chunks.get(&key) {
-                    Some(&chunk) => self.draft.count(chunk, weight),
-                    None => self.count_new(key, text.get(start..end).unwrap_or_default(), weight),
-                }
+                self.count(key, || text.get(start..end).unwrap_or_default(), weight);
             }
         }
         self.begins.push(number_of(self.postings.len()));
@@ -336,12 +334,12 @@ impl Index {
         })
     }
 
-    /// Counts one chunk of a document.
+    /// Counts one chunk of a document, whose text is asked for when it is new.
     #[inline]
-    fn count(&mut self, key: u64, chunk: &str, weight: f32) {
+    fn count<'a>(&mut self, key: u64, chunk: impl FnOnce() -> &'a str, weight: f32) {
         match self.chunks.get(&key) {
             Some(&chunk) => self.draft.count(chunk, weight),
-            None => self.count_new(key, chunk, weight),
+            None => self.count_new(key, chunk(), weight),
         }
     }
 
@@ -353,7 +351,7 @@ impl Index {
         }
         // A sentence of a script without blanks stands only once: its parts are what comes again.
         parts_of(chunk, &mut |part| match part {
-            Part::Word(word) => self.count(key(word), word, weight),
+            Part::Word(word) => self.count(key(word), || word, weight),
             Part::Piece(piece) => {
                 let key = key(piece);
                 let chunk = match self.chunks.get(&key) {
@@ -431,5 +429,71 @@ impl Index {
             let alike = self.vocabulary.entry(shape).or_default();
             alike.push(term.to_owned());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Index;
+    use crate::memory::{MemoryHeader, parse_frontmatter};
+
+    fn index(memories: &[(&str, &str)]) -> Index {
+        let mut index = Index::default();
+        for (path, text) in memories {
+            let header = MemoryHeader::of_text((*path).to_owned(), parse_frontmatter(text));
+            index.put(&header, text, 0, 0);
+        }
+        index
+    }
+
+    /// Where a term stands, by path.
+    fn places(index: &Index, term: &str) -> Vec<(String, f32)> {
+        let found = index.find(&[term]).concat().into_iter();
+        let mut places: Vec<_> = found
+            .filter(|(document, _)| index.words(*document).is_some())
+            .map(|(document, weight)| (index.path(document).to_owned(), weight))
+            .collect();
+        places.sort_by(|a, b| a.0.cmp(&b.0));
+        places
+    }
+
+    #[test]
+    fn a_place_is_found_whatever_memories_without_words_lie_between() {
+        let mut memories = vec![("--.md", ""), ("a.md", "fox fox the fox")];
+        memories.extend([("-.md", ""), ("_.md", "the"), ("'.md", ".")]);
+        memories.extend([("b.md", "hen"), ("c.md", "fox"), (".md", "")]);
+        let mut index = index(&memories);
+        let both = [("a.md".to_owned(), 3.0), ("c.md".to_owned(), 1.0)];
+        assert_eq!(places(&index, "fox"), both);
+        assert_eq!(places(&index, "hen"), [("b.md".to_owned(), 1.0)]);
+        assert_eq!(places(&index, "the"), []);
+        index.remove("a.md", 0);
+        assert_eq!(places(&index, "fox"), [("c.md".to_owned(), 1.0)]);
+        assert_eq!(
+            index.waste, 2,
+            "fox, and all that no query finds: the, and a, the name"
+        );
+    }
+
+    #[test]
+    fn terms_are_found_together_as_each_by_itself() {
+        let text = |at: usize| format!("{} common w{at} w{}", "often ".repeat(at % 3), at / 7);
+        let texts: Vec<(String, String)> =
+            (0..200).map(|at| (format!("{at}.md"), text(at))).collect();
+        let memories: Vec<(&str, &str)> = texts
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        let index = index(&memories);
+        let terms: Vec<String> = (0..40).map(|at| format!("w{at}")).collect();
+        let mut terms: Vec<&str> = terms.iter().map(String::as_str).collect();
+        terms.extend(["common", "often", "nowhere"]);
+        let alone: Vec<_> = terms
+            .iter()
+            .map(|term| index.find(&[term]).concat())
+            .collect();
+        assert_eq!(index.find(&terms), alone);
+        let counts = |term| places(&index, term).len();
+        assert_eq!((counts("common"), counts("nowhere")), (200, 0));
     }
 }
