@@ -183,7 +183,7 @@ export function* readMany({ paths, within, length }: Effects["read-many"]): Task
 }
 
 /** What was read, but for that into whose way a link has come meanwhile. */
-function withoutSwapped(heads: Heads, paths: string[], folders: Beneath): Heads {
+export function withoutSwapped(heads: Heads, paths: string[], folders: Beneath): Heads {
   const contents: Uint8Array[] = [];
   const failures: Failure[] = [];
   let end = 0;

@@ -10,6 +10,7 @@ import { folder } from "./support/folders.mjs";
 
 const require = createRequire(import.meta.url);
 const { beneath, ByDescriptor, ByPath } = require("../dist/beneath.js");
+const { withoutSwapped } = require("../dist/files.js");
 
 const UNIX = process.platform !== "win32";
 const LINUX = process.platform === "linux";
@@ -75,6 +76,18 @@ test("where folders cannot be kept open, a swap is seen afterwards", { skip: !UN
   assert.equal(readFileSync(file, "utf8"), "other/deep");
   assert.equal(folders.again(), true);
   assert.throws(() => folders.file(`${store}sub/deep/x.md`), loop);
+});
+
+test("of many files that were read, none is handed on that a swap let in", { skip: !UNIX }, (t) => {
+  const { store, swap } = world(t);
+  swap();
+  const files = ["moved/deep/x.md", "sub/deep/x.md", "gone.md", "moved/deep/y.md"].map((name) => store + name);
+  const lengths = Int32Array.of(2, 6, -1, 3);
+  const failures = [{ code: "not-found", message: "x" }];
+  const heads = withoutSwapped({ contents: Buffer.from("aaSECRETbbb"), lengths, failures }, files, new ByPath(store));
+  assert.equal(heads.contents.toString(), "aabbb");
+  assert.deepEqual(heads.lengths, Int32Array.of(2, -1, -1, 3));
+  assert.deepEqual(heads.failures.map(({ code }) => code), ["loop", "not-found"]);
 });
 
 test("not one descriptor stays open, however many folders there are", { skip: !LINUX }, (t) => {
